@@ -153,7 +153,7 @@ final class Judge {
 				unobserved = this.scheduler.now();
 			}
 		}
-		if (!held && !lock.isClosed() && lock.losses() == 0) {
+		if (!held && !lock.isClosed() && lock.losses() == 0 && !lock.isReleasedByShutdown()) {
 			this.journal.violation("the loss of " + lock + " was not reported", lock.owner());
 		}
 	}

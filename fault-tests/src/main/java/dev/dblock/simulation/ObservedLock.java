@@ -22,6 +22,8 @@ final class ObservedLock {
 	private int losses;
 
 	/** Whether the shutdown is to release it, if it is still held then. */
+	private boolean keeping;
+
 	private boolean kept;
 
 	/** When its section has begun to close it though another had it. */
@@ -65,6 +67,17 @@ final class ObservedLock {
 
 	int losses() {
 		return this.losses;
+	}
+
+	void keeping() {
+		this.keeping = true;
+	}
+
+	/**
+	 * Whether the shutdown releases it under its section, which is no loss.
+	 */
+	boolean isReleasedByShutdown() {
+		return this.keeping && this.instance.isClosing();
 	}
 
 	void kept() {

@@ -491,6 +491,7 @@ final class Work {
 	private void keepUntilShutdown(String name) throws Throwable {
 		ObservedLock lock = acquire(name, LockOptions.lease(LEASE).waitUpTo(WAIT));
 		under(lock, () -> {
+			lock.keeping();
 			lock.handle().keepUntilShutdown();
 			if (!this.instance.isClosing()) {
 				lock.kept();
