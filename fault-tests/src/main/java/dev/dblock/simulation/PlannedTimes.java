@@ -23,7 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlannedTimes {
 
-	private static final Duration EARLIEST = Duration.ofMillis(JobDecision.EARLIEST);
+	/**
+	 * By the clock of one server. The clocks of two primaries differ by up to 200 ms, and
+	 * samples of them are accurate to 100 ms.
+	 */
+	private static final Duration EARLIEST = Duration.ofMillis(JobDecision.EARLIEST + 300);
 
 	private final Scheduler scheduler;
 
