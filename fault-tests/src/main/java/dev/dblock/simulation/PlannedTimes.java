@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobRun.Outcome;
@@ -23,17 +24,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlannedTimes {
 
-	/**
-	 * By the clock of one server. The clocks of two primaries differ by up to 200 ms, and
-	 * samples of them are accurate to 100 ms.
-	 */
-	private static final Duration EARLIEST = Duration.ofMillis(JobDecision.EARLIEST + 300);
+	private static final Duration EARLIEST = Duration.ofMillis(JobDecision.EARLIEST);
 
 	private final Scheduler scheduler;
 
 	private final Journal journal;
 
 	private final Function<String, List<JobRun>> stored;
+
+	private final Supplier<Instant> serverTime;
 
 	private final Map<String, List<Run>> runs = new LinkedHashMap<>();
 
@@ -44,11 +43,14 @@ final class PlannedTimes {
 	/**
 	 * Create the checks.
 	 * @param stored returns the runs of a job that the store has, the latest first
+	 * @param serverTime returns the time of the server
 	 */
-	PlannedTimes(Scheduler scheduler, Journal journal, Function<String, List<JobRun>> stored) {
+	PlannedTimes(Scheduler scheduler, Journal journal, Function<String, List<JobRun>> stored,
+			Supplier<Instant> serverTime) {
 		this.scheduler = scheduler;
 		this.journal = journal;
 		this.stored = stored;
+		this.serverTime = serverTime;
 	}
 
 	/**
@@ -74,8 +76,12 @@ final class PlannedTimes {
 		require(run.attempt() <= JobDecision.MOST_ATTEMPTS, begun, earlier, "is one attempt too many");
 		require(stored(run).stream().noneMatch((other) -> other.attempt() < run.attempt() && isEnd(other.outcome())),
 				begun, earlier, "is repeated though an end is recorded");
-		require(!run.startedAt().isBefore(run.plannedAt().minus(EARLIEST)), begun, earlier,
-				"was granted too early, at " + run.startedAt());
+		// An attempt that was given up can have determined the planned time of a period.
+		// The
+		// grant after it may be dated by a less accurate sample of the clock, in the past
+		Instant granted = ScheduledWork.isPeriodic(run.jobId()) ? this.serverTime.get() : run.startedAt();
+		require(!granted.isBefore(run.plannedAt().minus(EARLIEST)), begun, earlier,
+				"was granted too early, at " + granted);
 		if (run.jobId().equals(ScheduledWork.AT_RATE)) {
 			Instant planned = run.plannedAt();
 			Instant before = this.atRate.lower(planned);

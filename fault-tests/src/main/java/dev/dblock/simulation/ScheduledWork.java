@@ -32,6 +32,8 @@ abstract class ScheduledWork {
 
 	static final String AT_RATE = "rate";
 
+	private static final String AFTER_DELAY = "delay";
+
 	private static final String EACH_PERIOD = "*/2 * * * * *";
 
 	private static final int PERIOD_MILLIS = 2000;
@@ -62,7 +64,7 @@ abstract class ScheduledWork {
 		pauses.put("skipped", PERIOD.plusMillis(1500));
 		pauses.put("repeated", PERIOD.plusMillis(1500));
 		pauses.put(AT_RATE, PERIOD.plusMillis(1500));
-		pauses.put("delay", PERIOD.plusMillis(2500));
+		pauses.put(AFTER_DELAY, PERIOD.plusMillis(2500));
 		pauses.put("long", Duration.ofSeconds(8));
 		pauses.put("rare", Duration.ofSeconds(17));
 		return pauses;
@@ -73,6 +75,13 @@ abstract class ScheduledWork {
 	 */
 	static List<String> ofEachPeriod() {
 		return List.of("skipped", "repeated", "long");
+	}
+
+	/**
+	 * Whether the planned times of a job follow from its runs.
+	 */
+	static boolean isPeriodic(String job) {
+		return job.equals(AT_RATE) || job.equals(AFTER_DELAY);
 	}
 
 	/**
@@ -203,7 +212,7 @@ abstract class ScheduledWork {
 		}
 
 		@Scheduled(fixedDelay = PERIOD_MILLIS)
-		@DistributedLock(name = "delay", leaseSeconds = LEASE)
+		@DistributedLock(name = AFTER_DELAY, leaseSeconds = LEASE)
 		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
 		void run() {
 			work(1_000_000_000, true);

@@ -72,7 +72,7 @@ final class World {
 				: new Network(scheduler, journal, this.server, MongoOperationTimeoutException::new,
 						(message) -> new MongoSocketException(message, new ServerAddress()));
 		this.judge = new Judge(scheduler, journal, this::stored);
-		this.plannedTimes = new PlannedTimes(scheduler, journal, this::storedRuns);
+		this.plannedTimes = new PlannedTimes(scheduler, journal, this::storedRuns, this::serverTime);
 	}
 
 	/**
