@@ -21,6 +21,8 @@ final class LeaseOwner {
 
 	private volatile boolean left;
 
+	private volatile boolean finished;
+
 	private boolean working = true;
 
 	private boolean notified;
@@ -99,10 +101,18 @@ final class LeaseOwner {
 	 * Record that the work is over.
 	 */
 	synchronized void finish() {
+		this.finished = true;
 		if (this.working) {
 			this.working = false;
 			takeBack(this.thread);
 		}
+	}
+
+	/**
+	 * Return whether the work is over, be it of this thread or of others.
+	 */
+	boolean isFinished() {
+		return this.finished;
 	}
 
 	/**

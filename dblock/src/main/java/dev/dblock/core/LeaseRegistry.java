@@ -126,8 +126,8 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * Remove the lost leases whose handles are closed, or are unreachable and will never
-	 * be closed.
+	 * Remove the lost leases whose handles are closed or not returned to any caller, or
+	 * are unreachable and will never be closed.
 	 */
 	void forgetFinished() {
 		this.lost.removeIf(LeaseRegistry::isFinished);
@@ -135,7 +135,7 @@ final class LeaseRegistry {
 
 	private static boolean isFinished(Lease lost) {
 		LeasedLock handle = lost.handle();
-		return handle == null || handle.isClosed();
+		return handle == null || handle.isClosed() || lost.owner().isFinished();
 	}
 
 	/**

@@ -107,6 +107,18 @@ class LeaseRegistryTests {
 		assertThat(this.registry.unfinished()).isZero();
 	}
 
+	/**
+	 * Its handle is never closed.
+	 */
+	@Test
+	void aLeaseThatIsLostAfterItWasPassedOnIsNotKept() {
+		Lease lost = hold("a", 1, this.one).lease();
+		lost.owner().finish();
+		this.registry.finished(lost);
+		this.registry.lose(lost);
+		assertThat(this.registry.unfinished()).isZero();
+	}
+
 	@Test
 	void aThreadThatWorksUnderTheLeaseOfAnotherIsOfferedItMeanwhile() {
 		LeaseHandle shared = hold("a", 1, this.one);

@@ -28,7 +28,7 @@ public final class EngineRemains {
 		add(remains, "callbacks", engine.state().callbacks());
 		add(remains, "queues", engine.queues().size());
 		add(remains, "threads with leases", size(engine, "registry", "byThread"));
-		add(remains, "lost leases", closed ? 0 : lostAndUnfinished(engine));
+		add(remains, "lost leases", closed ? 0 : size(engine, "registry", "lost"));
 		return String.join(", ", remains);
 	}
 
@@ -38,33 +38,15 @@ public final class EngineRemains {
 		}
 	}
 
-	/**
-	 * Count the lost leases under which work may continue. One that was lost while a
-	 * thread passed it on is forgotten only once its handle is unreachable, which no
-	 * handle is in a simulation.
-	 */
-	private static int lostAndUnfinished(DefaultLockEngine engine) {
-		int count = 0;
-		for (Object lease : (Collection<?>) read(engine, "registry", "lost")) {
-			count += (boolean) read(((Lease) lease).owner(), "working") ? 1 : 0;
-		}
-		return count;
-	}
-
 	private static int size(DefaultLockEngine engine, String... path) {
-		Object found = read(engine, path);
-		return (found instanceof Map<?, ?> map) ? map.size() : ((Collection<?>) found).size();
-	}
-
-	private static Object read(Object from, String... path) {
 		try {
-			Object found = from;
+			Object found = engine;
 			for (String name : path) {
 				Field field = found.getClass().getDeclaredField(name);
 				field.setAccessible(true);
 				found = field.get(found);
 			}
-			return found;
+			return (found instanceof Map<?, ?> map) ? map.size() : ((Collection<?>) found).size();
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new IllegalStateException("The engine has other fields", ex);
