@@ -188,8 +188,9 @@ final class MongoStore implements Store {
 
 	/**
 	 * Execute a command in a member, which may have to wait there first. What a pipeline
-	 * sees as the current time is when it was received. A change for which the client
-	 * wants it is acknowledged when a majority has it.
+	 * sees as the current time is when it was received. If the client wants it, the
+	 * answer waits until a majority has the changes. A command that has changed nothing
+	 * waits for those before it, as on a real server.
 	 */
 	private BsonDocument execute(Instance instance, Member member, BsonDocument command, @Nullable LeaseKey releases,
 			long end) {
@@ -208,8 +209,9 @@ final class MongoStore implements Store {
 		member.current = new Write(instance, arrival, releases, end, command.containsKey("commitTransaction"));
 		BsonDocument answer = member.server.execute(command, arrival);
 		Write write = member.current;
-		if (command.containsKey("writeConcern")) {
-			await(member, write, () -> write.pending == 0);
+		Write last = member.last;
+		if (command.containsKey("writeConcern") && last != null) {
+			await(member, write, () -> last.pending == 0);
 		}
 		return answer;
 	}
@@ -399,6 +401,9 @@ final class MongoStore implements Store {
 
 		private @Nullable Write current;
 
+		/** The last command that has changed something. */
+		private @Nullable Write last;
+
 		/** When a majority has the last change. */
 		private long committedAt;
 
@@ -420,6 +425,7 @@ final class MongoStore implements Store {
 				Runnable report) {
 			Write write = Objects.requireNonNull(this.current);
 			boolean together = write.atomic && write.pending > 0;
+			this.last = write;
 			write.pending++;
 			BsonDocument either = Objects.requireNonNull((after != null) ? after : before);
 			Scheduler scheduler = MongoStore.this.scheduler;
