@@ -195,7 +195,13 @@ final class InstrumentedClass extends ClassVisitor {
 
 		@Override
 		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean ofInterface) {
-			if (isEngine()) {
+			if (InstrumentedClass.this.ofDblock && descriptor.equals("(Ljava/lang/Object;)V")
+					&& owner.equals("java/lang/ref/WeakReference") && name.equals("<init>")) {
+				super.visitInsn(Opcodes.DUP);
+				redirect(this, "keep", descriptor);
+				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
+			}
+			else if (isEngine()) {
 				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
 			}
 			else if (isStatic(owner, name)) {
@@ -206,12 +212,6 @@ final class InstrumentedClass extends ClassVisitor {
 			}
 			else if (name.equals("newThread") && owner.equals("java/util/concurrent/ThreadFactory")) {
 				redirect(this, name, withFirst("Ljava/util/concurrent/ThreadFactory;", descriptor));
-			}
-			else if (InstrumentedClass.this.ofDblock && descriptor.equals("(Ljava/lang/Object;)V")
-					&& owner.equals("java/lang/ref/WeakReference") && name.equals("<init>")) {
-				super.visitInsn(Opcodes.DUP);
-				redirect(this, "keep", descriptor);
-				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
 			}
 			else if (!InstrumentedClass.this.ofDblock || !redirectOfDblock(owner, name, descriptor)) {
 				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
