@@ -420,11 +420,12 @@ final class Lease {
 	}
 
 	/**
-	 * Stop renewing the lease, because its handle is unreachable.
-	 * @return whether this is the first call
+	 * Stop renewing the lease, because its handle is unreachable. The handle of a lease
+	 * that has just ended can be unreachable as well.
+	 * @return whether this is the first call for a lease that has not ended
 	 */
 	boolean abandon() {
-		boolean first = !this.abandoned;
+		boolean first = !this.abandoned && end() == null;
 		this.abandoned = true;
 		stopRenewal();
 		return first;

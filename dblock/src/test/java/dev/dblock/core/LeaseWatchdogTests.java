@@ -463,6 +463,15 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
+	void leaseReleasedDuringACheckIsNotReportedAsForgotten(CapturedOutput output) {
+		LeaseHandle handle = this.leases.hold("a", LEASE);
+		handle.release();
+		// The check found the lease before, and the handle was collected since
+		LeaseCompletion.abandon(handle.lease());
+		assertThat(output.getAll()).doesNotContain("was never released");
+	}
+
+	@Test
 	void aReleasedLeaseIsNotRenewed() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		this.leases.advance(Duration.ofSeconds(10));
