@@ -49,9 +49,8 @@ public final class DblockShedLockAutoConfiguration {
 	@ConditionalOnClass(name = "net.javacrumbs.shedlock.spring.annotation.SchedulerLock")
 	@ConditionalOnBean(LockProvider.class)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static SchedulerLockMethods dblockSchedulerLockMethods(ConfigurableListableBeanFactory beans,
-			Environment environment) {
-		return new SchedulerLockMethods(beans, isTrue(environment, "dblock.shedlock.once-per-planned-time", true));
+	static SchedulerLockMethods dblockSchedulerLockMethods(ConfigurableListableBeanFactory beans) {
+		return new SchedulerLockMethods(beans);
 	}
 
 	/**

@@ -55,8 +55,6 @@ final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializing
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final boolean oncePerPlannedTime;
-
 	private final Map<String, Supplier<LockConfiguration>> locks = new ConcurrentHashMap<>();
 
 	/**
@@ -65,9 +63,8 @@ final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializing
 	 */
 	private final Map<String, String> undecided = new ConcurrentHashMap<>();
 
-	SchedulerLockMethods(ConfigurableListableBeanFactory beans, boolean oncePerPlannedTime) {
+	SchedulerLockMethods(ConfigurableListableBeanFactory beans) {
 		this.beans = beans;
-		this.oncePerPlannedTime = oncePerPlannedTime;
 	}
 
 	@Override
@@ -100,8 +97,8 @@ final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializing
 		Pointcut locked = ((PointcutAdvisor) proxy.getAdvisors()[index]).getPointcut();
 		proxy.addAdvisor(index + 1, new DefaultPointcutAdvisor(locked, SchedulerLockCall.WORKING));
 		proxy.addAdvisor(index, new DefaultPointcutAdvisor(locked, SchedulerLockCall.BINDING));
-		JobMethods jobs = this.oncePerPlannedTime ? this.beans.getBeanProvider(JobMethods.class).getIfAvailable()
-				: null;
+		// Absent without dblock.once-per-planned-time
+		JobMethods jobs = this.beans.getBeanProvider(JobMethods.class).getIfAvailable();
 		Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(proxy));
 		Set<Method> methods = MethodIntrospector.selectMethods(type,
 				(MethodFilter) (method) -> locked.getMethodMatcher().matches(method, type));

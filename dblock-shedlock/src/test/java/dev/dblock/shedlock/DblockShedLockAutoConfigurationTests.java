@@ -162,7 +162,7 @@ class DblockShedLockAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "beside", "once-per-planned-time", "keep-alive" })
+	@ValueSource(strings = { "beside", "keep-alive" })
 	void valueThatIsNoBooleanIsReported(String property) {
 		this.application.withUserConfiguration(OldProvider.class)
 			.withPropertyValues("dblock.shedlock." + property + "=perhaps")

@@ -117,13 +117,11 @@ public final class DblockAutoConfiguration {
 			ObjectProvider<LockObserver> observer, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
 		// Invalid settings are reported even while locking is disabled
-		DblockSettings all = new DblockSettings(properties);
-		all.forMongodb();
-		Mode mode = all.mode();
+		new DblockSettings(properties).forMongodb();
+		Mode mode = properties.mode();
 		if (mode == Mode.NONE) {
 			logger.atLevel(levelOfMode(context))
-				.log("{}: no locks are acquired, and every method runs unlocked",
-						properties.enabled() ? "dblock.mode is none" : "dblock.enabled is false");
+				.log("dblock.mode is none: no locks are acquired, and every method runs unlocked");
 			return LockEngine.unlocked(settings);
 		}
 		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context);
@@ -149,9 +147,7 @@ public final class DblockAutoConfiguration {
 	// A test that sets the mode among its own properties knows what it does
 	private static Level levelOfMode(ConfigurableApplicationContext context) {
 		PropertySource<?> test = context.getEnvironment().getPropertySources().get(TEST_PROPERTIES);
-		boolean chosen = test != null
-				&& (test.containsProperty("dblock.mode") || test.containsProperty("dblock.enabled"));
-		return chosen ? Level.DEBUG : Level.WARN;
+		return (test != null && test.containsProperty("dblock.mode")) ? Level.DEBUG : Level.WARN;
 	}
 
 	// The local store beside MongoDB. It is not a repository bean, so that it is not
@@ -173,7 +169,7 @@ public final class DblockAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(MongoLockRepository.class)
 	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository) {
-		return new LockFence((new DblockSettings(properties).mode() == Mode.MONGODB) ? repository.getObject() : null);
+		return new LockFence((properties.mode() == Mode.MONGODB) ? repository.getObject() : null);
 	}
 
 	@Bean
@@ -208,7 +204,7 @@ public final class DblockAutoConfiguration {
 	LockTemplates lockTemplates(DblockProperties properties, ObjectProvider<LockEngine> engine,
 			ObjectProvider<MongoEngines> engines, ConfigurableListableBeanFactory beanFactory) {
 		Supplier<LockTemplate> usual = SingletonSupplier.of(() -> new DefaultLockTemplate(engine.getObject()));
-		return (new DblockSettings(properties).mode() == Mode.MONGODB)
+		return (properties.mode() == Mode.MONGODB)
 				? new DatabaseLockTemplates(usual, new MongoDatabases(beanFactory), engines::getObject)
 				: (databaseFactory) -> usual.get();
 	}

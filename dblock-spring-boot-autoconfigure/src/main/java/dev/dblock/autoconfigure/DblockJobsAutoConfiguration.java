@@ -6,7 +6,6 @@ import java.util.Map;
 import dev.dblock.annotation.JobMethods;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
@@ -14,11 +13,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.bind.BindContext;
-import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
@@ -33,16 +29,14 @@ import org.springframework.core.env.Environment;
 @ConditionalOnProperty(name = DblockJobsAutoConfiguration.ONCE_PER_PLANNED_TIME, matchIfMissing = true)
 public final class DblockJobsAutoConfiguration {
 
-	private static final String PREFIX = "dblock.jobs";
-
-	static final String ONCE_PER_PLANNED_TIME = PREFIX + ".once-per-planned-time";
+	static final String ONCE_PER_PLANNED_TIME = "dblock.once-per-planned-time";
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ScheduledJobs dblockScheduledJobs(Environment environment) {
 		Map<String, ScheduledJobs.Settings> settings = new LinkedHashMap<>();
 		Binder.get(environment)
-			.bind(PREFIX, Bindable.mapOf(String.class, DblockProperties.Job.class), new OnlySingleJobs())
+			.bind("dblock.jobs", Bindable.mapOf(String.class, DblockProperties.Job.class))
 			.ifBound((jobs) -> jobs.forEach((id, job) -> settings.put(id,
 					new ScheduledJobs.Settings(job.whenCrashed(), job.whenMissed(), job.startWithin()))));
 		return new ScheduledJobs(settings);
@@ -65,22 +59,6 @@ public final class DblockJobsAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static BeanDefinitionRegistryPostProcessor dblockJobSchedulingRegistrar() {
 		return ScheduledJobs.schedulingRegistrar();
-	}
-
-	/**
-	 * Ignores the property under the prefix that is not the id of a job.
-	 */
-	private static final class OnlySingleJobs implements BindHandler {
-
-		@Override
-		public @Nullable Object onFailure(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
-				Exception error) throws Exception {
-			if (name.equals(ConfigurationPropertyName.of(ONCE_PER_PLANNED_TIME))) {
-				return null;
-			}
-			throw error;
-		}
-
 	}
 
 }

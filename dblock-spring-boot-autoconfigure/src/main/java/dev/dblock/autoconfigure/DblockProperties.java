@@ -19,7 +19,6 @@ import org.springframework.boot.convert.DurationUnit;
 /**
  * Properties {@code dblock.*}. A duration without a unit is in seconds.
  *
- * @param enabled Whether to acquire locks; if false, every method runs unlocked.
  * @param strict Whether an unknown property under 'dblock' stops the start; if false, it
  * is only logged.
  * @param mode Where locks are stored: in MongoDB, in the memory of this application only,
@@ -30,8 +29,6 @@ import org.springframework.boot.convert.DurationUnit;
  * @param lease Duration of a lease: how long a lock stays held if its holder does not
  * renew it.
  * @param waitUpTo How long to wait while another holder has the lock; zero tries once.
- * @param minHold How long after the grant a lock stays unavailable even if the work ends
- * sooner; not longer than the lease.
  * @param maxHold How long after the grant a lease is renewed at most; zero means no
  * limit.
  * @param namePrefix Prefix of the name of every lock, so that applications can share a
@@ -45,26 +42,30 @@ import org.springframework.boot.convert.DurationUnit;
  * caches run inside it as long as their order is higher.
  * @param locks Settings of single locks, by name or by the beginning of a name, such as
  * order-*; they override annotations and code.
- * @param jobs Scheduled methods.
+ * @param oncePerPlannedTime Whether each planned time of a scheduled method with a lock
+ * runs at most once across all instances; if false, runs are only kept from overlapping.
+ * @param jobs Settings of single jobs, by id; they override annotations and code.
  * @param releaseFeed How waiting callers learn of releases by other instances: by the
  * change stream of the server if there is one (auto), or always by polling.
  * @param shedlock Locks of ShedLock, with the module dblock-shedlock.
- * @param poll Polling by waiting threads.
+ * @param pollInterval How long a waiter without notifications pauses at most before it
+ * asks again; the first pause is at most 50ms.
  * @param handoff Hand-over of locks inside the process.
  * @param mongodb Storage of the locks in MongoDB.
  * @param web Responses of web applications.
  */
 @ConfigurationProperties("dblock")
-public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue("mongodb") Mode mode, @DefaultValue("true") CheckAtStartup checkAtStartup,
+public record DblockProperties(@DefaultValue("true") boolean strict, @DefaultValue("mongodb") Mode mode,
+		@DefaultValue("true") CheckAtStartup checkAtStartup,
 		@DefaultValue("30s") @DurationUnit(ChronoUnit.SECONDS) Duration lease,
 		@Name("wait") @DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration waitUpTo,
-		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration minHold,
 		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration maxHold, @DefaultValue("") String namePrefix,
 		@Nullable String acquirer, @DefaultValue("500ms") @DurationUnit(ChronoUnit.SECONDS) Duration clockAllowance,
-		@DefaultValue("2147483547") int advisorOrder, @DefaultValue Map<String, Lock> locks, @DefaultValue Jobs jobs,
-		@DefaultValue("auto") ReleaseFeed releaseFeed, @DefaultValue Shedlock shedlock, @DefaultValue Poll poll,
-		@DefaultValue Handoff handoff, @DefaultValue Mongodb mongodb, @DefaultValue Web web) {
+		@DefaultValue("2147483547") int advisorOrder, @DefaultValue Map<String, Lock> locks,
+		@DefaultValue("true") boolean oncePerPlannedTime, @DefaultValue Map<String, Job> jobs,
+		@DefaultValue("auto") ReleaseFeed releaseFeed, @DefaultValue Shedlock shedlock,
+		@DefaultValue("1s") @DurationUnit(ChronoUnit.SECONDS) Duration pollInterval, @DefaultValue Handoff handoff,
+		@DefaultValue Mongodb mongodb, @DefaultValue Web web) {
 
 	/**
 	 * Store in which an application keeps its locks.
@@ -112,28 +113,14 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 	}
 
 	/**
-	 * Scheduled methods.
-	 *
-	 * @param oncePerPlannedTime Whether each planned time of a scheduled method with a
-	 * lock runs at most once across all instances; if false, runs are only kept from
-	 * overlapping.
-	 */
-	public record Jobs(@DefaultValue("true") boolean oncePerPlannedTime) {
-	}
-
-	/**
 	 * Settings of the module dblock-shedlock.
 	 *
 	 * @param keepAlive Whether to renew the locks of ShedLock as long as the work lasts;
 	 * if false, lockAtMostFor is the end of a lock.
 	 * @param beside Whether to acquire each lock from the application's own LockProvider
 	 * as well, so that instances without dblock are excluded during a rolling update.
-	 * @param oncePerPlannedTime Whether each planned time of a method with Spring's
-	 * Scheduled and ShedLock's SchedulerLock runs at most once; if false, the lock only
-	 * keeps runs from overlapping.
 	 */
-	public record Shedlock(@DefaultValue("false") boolean keepAlive, @DefaultValue("false") boolean beside,
-			@DefaultValue("true") boolean oncePerPlannedTime) {
+	public record Shedlock(@DefaultValue("false") boolean keepAlive, @DefaultValue("false") boolean beside) {
 	}
 
 	/**
@@ -193,25 +180,12 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 	}
 
 	/**
-	 * Polling by waiting threads.
-	 *
-	 * @param minInterval How long a waiter pauses after the first refusal.
-	 * @param maxInterval How long a waiter pauses at most; the pauses double up to this.
-	 */
-	public record Poll(@DefaultValue("50ms") @DurationUnit(ChronoUnit.SECONDS) Duration minInterval,
-			@DefaultValue("1s") @DurationUnit(ChronoUnit.SECONDS) Duration maxInterval) {
-	}
-
-	/**
 	 * Hand-over of locks inside the process.
 	 *
-	 * @param maxCount How many times in a row a lock is handed over inside the process at
-	 * most, before other processes get their turn; zero disables hand-over.
 	 * @param maxTime How long a lock is handed over inside the process at most, before
 	 * other processes get their turn; zero disables hand-over.
 	 */
-	public record Handoff(@DefaultValue("10000") int maxCount,
-			@DefaultValue("100ms") @DurationUnit(ChronoUnit.SECONDS) Duration maxTime) {
+	public record Handoff(@DefaultValue("100ms") @DurationUnit(ChronoUnit.SECONDS) Duration maxTime) {
 	}
 
 	/**

@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
-import dev.dblock.autoconfigure.DblockProperties.Mode;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
@@ -34,6 +33,11 @@ final class DblockSettings {
 
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
 
+	/** Bounds the tokens that are reserved for hand-overs. */
+	private static final int MOST_HAND_OVERS = 10_000;
+
+	private static final Duration FIRST_POLL = Duration.ofMillis(50);
+
 	static final String LOCKS = "dblock.locks";
 
 	// Contradicts no other option
@@ -49,7 +53,7 @@ final class DblockSettings {
 	EngineSettings forEngine(LockSettings locks, LockNamePrefix callPrefix) {
 		String prefix = resolved("dblock.name-prefix", this.properties.namePrefix());
 		LockOptions defaults = checked("dblock.", POSSIBLE, this.properties.lease(), this.properties.waitUpTo(),
-				this.properties.minHold(), this.properties.maxHold());
+				Duration.ZERO, this.properties.maxHold());
 		EngineSettings settings = new EngineSettings(prefix, acquirer(), defaults, timeout(), poll(), handoff(), locks,
 				callPrefix);
 		return refuseAs("dblock.name-prefix", prefix, settings::checked);
@@ -97,27 +101,17 @@ final class DblockSettings {
 		});
 	}
 
-	/**
-	 * Return the store of the locks at run time, or {@link Mode#NONE} if locking is
-	 * disabled.
-	 */
-	Mode mode() {
-		return this.properties.enabled() ? this.properties.mode() : Mode.NONE;
-	}
-
 	private EngineSettings.HandOff handoff() {
-		DblockProperties.Handoff handoff = this.properties.handoff();
-		Duration maxTime = bounded("dblock.handoff.max-time", handoff.maxTime(), Duration.ZERO, LONGEST);
-		return refuseAs("dblock.handoff.max-count", handoff.maxCount(),
-				() -> new EngineSettings.HandOff(handoff.maxCount(), maxTime));
+		return new EngineSettings.HandOff(MOST_HAND_OVERS,
+				bounded("dblock.handoff.max-time", this.properties.handoff().maxTime(), Duration.ZERO, LONGEST));
 	}
 
 	private EngineSettings.Poll poll() {
-		DblockProperties.Poll poll = this.properties.poll();
-		Duration minInterval = bounded("dblock.poll.min-interval", poll.minInterval(), Duration.ofMillis(1), LONGEST);
-		Duration maxInterval = bounded("dblock.poll.max-interval", poll.maxInterval(), Duration.ofMillis(1), LONGEST);
-		return refuseAs("dblock.poll.max-interval", maxInterval, () -> new EngineSettings.Poll(minInterval, maxInterval,
-				this.properties.releaseFeed() == DblockProperties.ReleaseFeed.POLL));
+		Duration longest = bounded("dblock.poll-interval", this.properties.pollInterval(), Duration.ofMillis(1),
+				LONGEST);
+		Duration first = (longest.compareTo(FIRST_POLL) < 0) ? longest : FIRST_POLL;
+		return new EngineSettings.Poll(first, longest,
+				this.properties.releaseFeed() == DblockProperties.ReleaseFeed.POLL);
 	}
 
 	MongoLockSettings forMongodb() {

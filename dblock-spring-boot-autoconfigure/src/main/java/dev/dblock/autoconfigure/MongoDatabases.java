@@ -53,7 +53,7 @@ final class MongoDatabases {
 				"Set spring.mongodb.uri (with Spring Boot 3 spring.data.mongodb.uri) and leave Spring Boot's"
 						+ " MongoDB auto-configuration on, define a MongoDatabaseFactory or a LockRepository bean, or"
 						+ " set dblock.mode=local for locks that apply only inside this process, or"
-						+ " dblock.enabled=false to run without locks",
+						+ " dblock.mode=none to run without locks",
 				cause)
 				: new InvalidSetupException(
 						"dblock keeps its locks in one database, but there are several MongoDatabaseFactory beans and"

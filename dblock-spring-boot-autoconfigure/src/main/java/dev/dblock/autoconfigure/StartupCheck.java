@@ -44,8 +44,7 @@ final class StartupCheck implements SmartLifecycle, ApplicationListener<Applicat
 	 */
 	StartupCheck(DblockProperties properties, ObjectProvider<LockOperations> locks,
 			ConfigurableApplicationContext context) {
-		this.setting = (new DblockSettings(properties).mode() == Mode.MONGODB) ? properties.checkAtStartup()
-				: CheckAtStartup.FALSE;
+		this.setting = (properties.mode() == Mode.MONGODB) ? properties.checkAtStartup() : CheckAtStartup.FALSE;
 		this.locks = locks;
 		this.context = context;
 	}

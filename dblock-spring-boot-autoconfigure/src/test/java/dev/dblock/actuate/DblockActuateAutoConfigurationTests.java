@@ -113,7 +113,7 @@ class DblockActuateAutoConfigurationTests {
 
 	@Test
 	void healthIsUnknownWithoutLocks() {
-		this.contextRunner.withPropertyValues("dblock.enabled=false")
+		this.contextRunner.withPropertyValues("dblock.mode=none")
 			.run((context) -> assertThat(context.getBean(LockHealthIndicator.class).health().getStatus())
 				.isEqualTo(Status.UNKNOWN));
 	}

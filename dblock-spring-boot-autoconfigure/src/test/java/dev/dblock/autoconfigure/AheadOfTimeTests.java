@@ -63,7 +63,7 @@ class AheadOfTimeTests {
 	Path folder;
 
 	@ParameterizedTest
-	@CsvSource({ "dblock.enabled=true, dblock.enabled=false, UnlockedEngine without MongoDB",
+	@CsvSource({ "dblock.mode=mongodb, dblock.mode=none, UnlockedEngine without MongoDB",
 			"dblock.mode=none, dblock.mode=mongodb, DefaultLockEngine on MongoDB",
 			"dblock.mode=mongodb, dblock.mode=local, DefaultLockEngine without MongoDB" })
 	void whereLocksAreKeptIsReadWhenTheApplicationRuns(String processed, String run, String engine) throws Exception {

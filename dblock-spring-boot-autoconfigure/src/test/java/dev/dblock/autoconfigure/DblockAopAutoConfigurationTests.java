@@ -152,12 +152,12 @@ class DblockAopAutoConfigurationTests {
 	@Test
 	void libraryThatIsMissingIsNamedFirst() {
 		this.bare.withClassLoader(new FilteredClassLoader("com.mongodb.client"))
-			.withPropertyValues("dblock.enabled=false")
+			.withPropertyValues("dblock.mode=none")
 			.withBean(Job.class)
 			.run((context) -> assertThat(context).getFailure()
 				.hasMessageContaining("there is no MongoDB driver (org.mongodb:mongodb-driver-sync) on the class path")
 				.hasMessageNotContaining("spring-data-mongodb)")
-				.hasMessageNotContaining("dblock.enabled"));
+				.hasMessageNotContaining("dblock.mode"));
 		this.bare.withClassLoader(new FilteredClassLoader("org.springframework.data.mongodb"))
 			.withBean(Job.class)
 			.run((context) -> assertThat(context).getFailure()

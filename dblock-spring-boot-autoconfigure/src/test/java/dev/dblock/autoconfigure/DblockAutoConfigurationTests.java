@@ -198,7 +198,7 @@ class DblockAutoConfigurationTests {
 	@Test
 	void lockedMethodsRunUnlockedBesideOwnOperations() {
 		this.bareRunner.withConfiguration(AutoConfigurations.of(DblockAopAutoConfiguration.class))
-			.withPropertyValues("dblock.enabled=false")
+			.withPropertyValues("dblock.mode=none")
 			.withUserConfiguration(LockedConfiguration.class)
 			.withBean(LockOperations.class, () -> mock(LockOperations.class))
 			.run((context) -> {
@@ -249,18 +249,18 @@ class DblockAutoConfigurationTests {
 
 	@Test
 	void withoutLocksNoMongodbIsNeededAndThatIsLogged(CapturedOutput output) {
-		this.bareRunner.withPropertyValues("dblock.enabled=false").run((context) -> {
+		this.bareRunner.withPropertyValues("dblock.mode=none").run((context) -> {
 			assertThat(context).getBean(LockEngine.class)
 				.hasSameClassAs(LockEngine.unlocked(EngineSettings.defaults("test")));
 			assertThat(context.getBean(LockTemplate.class).<String>execute("stock", () -> "done")).isEqualTo("done");
-			assertThat(output).containsOnlyOnce("dblock.enabled is false");
+			assertThat(output).containsOnlyOnce("dblock.mode is none");
 		});
 	}
 
 	@Test
 	void withoutAnyDatabaseTheFailedStartNamesTheRemedy() {
 		this.bareRunner.run((context) -> assertThat(analyze(context.getStartupFailure()).getAction())
-			.contains("spring.mongodb.uri", "MongoDatabaseFactory", "dblock.enabled=false"));
+			.contains("spring.mongodb.uri", "MongoDatabaseFactory", "dblock.mode=none"));
 	}
 
 	@Test

@@ -32,14 +32,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DblockMetadataTests {
 
 	private static final List<String> PROPERTIES = List.of("dblock.acquirer", "dblock.advisor-order",
-			"dblock.check-at-startup", "dblock.clock-allowance", "dblock.enabled", "dblock.handoff.max-count",
-			"dblock.handoff.max-time", "dblock.jobs", "dblock.jobs.once-per-planned-time", "dblock.lease",
-			"dblock.locks", "dblock.max-hold", "dblock.min-hold", "dblock.mode", "dblock.mongodb.collection",
+			"dblock.check-at-startup", "dblock.clock-allowance", "dblock.handoff.max-time", "dblock.jobs",
+			"dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.mode", "dblock.mongodb.collection",
 			"dblock.mongodb.create-indexes", "dblock.mongodb.database-factory", "dblock.mongodb.fence-transactions",
 			"dblock.mongodb.retention", "dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix",
-			"dblock.poll.max-interval", "dblock.poll.min-interval", "dblock.release-feed", "dblock.shedlock.beside",
-			"dblock.shedlock.keep-alive", "dblock.shedlock.once-per-planned-time", "dblock.strict", "dblock.wait",
-			"dblock.web.problem-details");
+			"dblock.once-per-planned-time", "dblock.poll-interval", "dblock.release-feed", "dblock.shedlock.beside",
+			"dblock.shedlock.keep-alive", "dblock.strict", "dblock.wait", "dblock.web.problem-details");
 
 	private static final Set<String> MAPS = Set.of("dblock.jobs", "dblock.locks");
 

@@ -3,7 +3,7 @@ package dev.dblock.autoconfigure;
 import java.time.Duration;
 import java.util.Map;
 
-import dev.dblock.autoconfigure.DblockProperties.Mode;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.LockSettings;
@@ -41,15 +41,11 @@ class DblockPropertiesTests {
 			dblock.lease                 | 9223372036854775807s       |             |
 			dblock.lease                 | 1ms                        | 1ms         | The lease of 1ms is too short
 			dblock.wait                  | -1s                        | -1s         | zero tries once
-			dblock.min-hold              | -1ms                       | -1ms        | zero means none
-			dblock.min-hold              | 31s                        | 31s         | lease
 			dblock.max-hold              | -1s                        | -1s         | zero means no limit
 			dblock.clock-allowance       | -1ms                       | -1ms        | at least 0s
 			dblock.clock-allowance       | 9223372036854775807s       |             | at most
-			dblock.poll.min-interval     | 0s                         | 0s          | at least 1ms
-			dblock.poll.max-interval     | 49ms                       | 49ms        | must not be below the minimum
-			dblock.poll.max-interval     | 9223372036854775807s       |             | at most
-			dblock.handoff.max-count     | -1                         | -1          | must not be negative
+			dblock.poll-interval         | 0s                         | 0s          | at least 1ms
+			dblock.poll-interval         | 9223372036854775807s       |             | at most
 			dblock.handoff.max-time      | -1s                        | -1s         | at least 0s
 			dblock.mongodb.retention     | 23h                        | 23h         | at least 1d
 			dblock.mongodb.retention     | 36501d                     | 36501d      | at most
@@ -94,9 +90,9 @@ class DblockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void propertiesAreCheckedWithAndWithoutLocks(boolean enabled) {
-		this.contextRunner.withPropertyValues("dblock.enabled=" + enabled, "dblock.mongodb.retention=1h")
+	@ValueSource(strings = { "mongodb", "none" })
+	void propertiesAreCheckedWithAndWithoutLocks(String mode) {
+		this.contextRunner.withPropertyValues("dblock.mode=" + mode, "dblock.mongodb.retention=1h")
 			.run((context) -> assertThat(refusal(context.getStartupFailure()).getName())
 				.isEqualTo("dblock.mongodb.retention"));
 	}
@@ -110,20 +106,19 @@ class DblockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "MONGODB,true,MONGODB", "LOCAL,true,LOCAL", "NONE,true,NONE", "LOCAL,false,NONE",
-			"MONGODB,false,NONE" })
-	void withoutLocksTheModeDoesNotMatter(Mode mode, boolean enabled, Mode expected) {
-		DblockProperties properties = bound(Map.of("dblock.mode", mode, "dblock.enabled", enabled));
-		assertThat(new DblockSettings(properties).mode()).isEqualTo(expected);
+	@CsvSource({ "1s, PT0.05S, PT1S", "50ms, PT0.05S, PT0.05S", "20ms, PT0.02S, PT0.02S", "10, PT0.05S, PT10S" })
+	void firstPauseOfAWaiterIsNotLongerThanTheLongest(String interval, Duration first, Duration longest) {
+		EngineSettings settings = new DblockSettings(bound(Map.of("dblock.poll-interval", interval)))
+			.forEngine(LockSettings.NONE, (name) -> "");
+		assertThat(settings.poll()).isEqualTo(new EngineSettings.Poll(first, longest));
 	}
 
 	@Test
 	void everyPropertyArrives() {
 		this.contextRunner
-			.withPropertyValues("dblock.lease=20s", "dblock.wait=5s", "dblock.min-hold=1s", "dblock.max-hold=1h",
-					"dblock.name-prefix=shop-", "dblock.acquirer=pod-7", "dblock.clock-allowance=1s",
-					"dblock.advisor-order=17", "dblock.poll.min-interval=10ms", "dblock.poll.max-interval=2s",
-					"dblock.handoff.max-count=3", "dblock.handoff.max-time=4s", "dblock.mongodb.collection=locks",
+			.withPropertyValues("dblock.lease=20s", "dblock.wait=5s", "dblock.max-hold=1h", "dblock.name-prefix=shop-",
+					"dblock.acquirer=pod-7", "dblock.clock-allowance=1s", "dblock.advisor-order=17",
+					"dblock.poll-interval=2s", "dblock.handoff.max-time=4s", "dblock.mongodb.collection=locks",
 					"dblock.mongodb.retention=2d", "dblock.mongodb.timeout=3s", "dblock.mongodb.statements=classic",
 					"dblock.mongodb.create-indexes=false")
 			.run((context) -> {
@@ -133,9 +128,9 @@ class DblockPropertiesTests {
 						Duration.ofDays(2), Duration.ofSeconds(3), StatementDialect.CLASSIC, false));
 				assertThat(settings.forEngine(LockSettings.NONE, (name) -> "")).asString()
 					.startsWith("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
-							+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT1S, maxHold=PT1H, "
+							+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT0S, maxHold=PT1H, "
 							+ "autoRenew=true, whenLost=NOTIFY, why=null, label=null, firing=null], timeout=PT3S, "
-							+ "poll=Poll[minInterval=PT0.01S, maxInterval=PT2S, always=false], handOff=HandOff[maxCount=3, maxTime=PT4S]");
+							+ "poll=Poll[minInterval=PT0.05S, maxInterval=PT2S, always=false], handOff=HandOff[maxCount=10000, maxTime=PT4S]");
 				assertThat(properties.advisorOrder()).isEqualTo(17);
 			});
 	}

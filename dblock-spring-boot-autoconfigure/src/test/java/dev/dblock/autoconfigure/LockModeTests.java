@@ -92,7 +92,7 @@ class LockModeTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "dblock.mode=local", "dblock.mode=none", "dblock.enabled=false" })
+	@ValueSource(strings = { "dblock.mode=local", "dblock.mode=none" })
 	void testThatSetsTheModeIsNotWarned(String property, CapturedOutput output) {
 		this.contextRunner
 			.withInitializer((context) -> TestPropertySourceUtils.addInlinedPropertiesToEnvironment(context, property))
@@ -193,7 +193,7 @@ class LockModeTests {
 	void aWaiterIsWokenByTheReleaseOfAnotherInstance() {
 		LocalLockStore store = new LocalLockStore();
 		ApplicationContextRunner sharing = this.localRunner.withBean(LocalLockStore.class, () -> store)
-			.withPropertyValues("dblock.lease=1h", "dblock.poll.min-interval=1h", "dblock.poll.max-interval=1h");
+			.withPropertyValues("dblock.lease=1h", "dblock.poll-interval=1h");
 		sharing.run((one) -> sharing.run((two) -> {
 			LockHandle held = one.getBean(LockTemplate.class).acquire("stock");
 			LockTemplate others = two.getBean(LockTemplate.class);
@@ -210,7 +210,7 @@ class LockModeTests {
 	void aWaiterPollsIfTheReleaseFeedIsSwitchedOff() {
 		LocalLockStore store = new LocalLockStore();
 		ApplicationContextRunner sharing = this.localRunner.withBean(LocalLockStore.class, () -> store)
-			.withPropertyValues("dblock.lease=1h", "dblock.release-feed=poll", "dblock.poll.max-interval=50ms");
+			.withPropertyValues("dblock.lease=1h", "dblock.release-feed=poll", "dblock.poll-interval=50ms");
 		sharing.run((one) -> sharing.run((two) -> {
 			LockHandle held = one.getBean(LockTemplate.class).acquire("stock");
 			CompletableFuture<Boolean> waiting = CompletableFuture

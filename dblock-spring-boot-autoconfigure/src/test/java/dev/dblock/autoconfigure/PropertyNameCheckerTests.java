@@ -40,10 +40,10 @@ class PropertyNameCheckerTests {
 		.withBean(LockRepository.class, () -> mock(LockRepository.class, CALLS_REAL_METHODS));
 
 	@ParameterizedTest
-	@CsvSource({ "dblock.leese, dblock.lease", "dblock.minhld, dblock.min-hold", "dblock.lockz, dblock.locks",
+	@CsvSource({ "dblock.leese, dblock.lease", "dblock.maxhld, dblock.max-hold", "dblock.lockz, dblock.locks",
 			"dblock.collection, dblock.mongodb.collection", "dblock.mongodb.lease, dblock.lease",
-			"dblock.mongo.timeout, dblock.mongodb.timeout", "dblock.minInterval, dblock.poll.min-interval",
-			"dblock.jobs.once-per-plan-time, dblock.jobs.once-per-planned-time", "DBLOCK.leese, dblock.lease",
+			"dblock.mongo.timeout, dblock.mongodb.timeout", "dblock.pollIntervall, dblock.poll-interval",
+			"dblock.jobs.once-per-planned-time, dblock.once-per-planned-time", "DBLOCK.leese, dblock.lease",
 			"dblock.acquirers[0], dblock.acquirer" })
 	void unknownPropertyStopsTheStartWithTheNearestOne(String property, String nearest) {
 		this.contextRunner.withPropertyValues(property + "=5s").run((context) -> {
@@ -76,9 +76,9 @@ class PropertyNameCheckerTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "dblock.minHold=1s", "dblock.min_hold=1s", "dblock.MIN-HOLD=1s", "dblock.minhold=1s",
-			"dblock.name-prefix=", "dblock.acquirer=", "dblock.jobs.once-per-planned-time=true",
-			"dblock.jobs.oncePerPlannedTime=true", "dblock.jobs.report.startWithin=5s",
+	@ValueSource(strings = { "dblock.maxHold=1s", "dblock.max_hold=1s", "dblock.MAX-HOLD=1s", "dblock.maxhold=1s",
+			"dblock.name-prefix=", "dblock.acquirer=", "dblock.once-per-planned-time=true",
+			"dblock.oncePerPlannedTime=true", "dblock.jobs.report.startWithin=5s",
 			"dblock.jobs[nightly report].when-missed=run", "dblock.locks[a.b].minHold=1s", "dblockers.leese=1s",
 			"my.dblock.leese=1s" })
 	void everyFormOfAKnownPropertyIsAccepted(String property, CapturedOutput output) {

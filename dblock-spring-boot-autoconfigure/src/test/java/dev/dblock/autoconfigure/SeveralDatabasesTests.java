@@ -283,7 +283,7 @@ class SeveralDatabasesTests {
 
 	@Test
 	void withoutLocksAnyNameWillDo() {
-		this.contextRunner.withPropertyValues("dblock.enabled=false", "orders.factory=oders")
+		this.contextRunner.withPropertyValues("dblock.mode=none", "orders.factory=oders")
 			.withUserConfiguration(JobsConfiguration.class)
 			.run((context) -> {
 				context.getBean(Jobs.class).settle("7");

@@ -58,7 +58,7 @@ class StartupFailureTests {
 	private static final String LONG = "l".repeat(250);
 
 	static Stream<Arguments> values() {
-		return Stream.of(arguments("dblock.enabled=maybe", "dblock.enabled", "maybe", "to boolean"),
+		return Stream.of(arguments("dblock.strict=maybe", "dblock.strict", "maybe", "to java.lang.Boolean"),
 				arguments("dblock.lease=soon", "dblock.lease", "soon", "java.time.Duration"),
 				arguments("dblock.lease=-5s", "dblock.lease", "-5s", "must be positive"),
 				arguments("dblock.lease=30ms", "dblock.lease",
@@ -67,15 +67,16 @@ class StartupFailureTests {
 				arguments("dblock.wait=-5", "dblock.wait", "-5s", "zero tries once"),
 				arguments("dblock.leese=5s", "dblock.leese", "There is no such property. Did you mean dblock.lease?",
 						"(dblock.strict=false only logs this)"),
-				arguments("dblock.min-hold=1h", "dblock.min-hold", "longer than the lease", "at least as long"),
+				arguments("dblock.locks.report.min-hold=366d", "dblock.locks.report.min-hold", "longer than the lease",
+						"at least as long"),
 				arguments("dblock.clock-allowance=-1ms", "dblock.clock-allowance", "at least 0s", "-1ms"),
 				arguments("dblock.advisor-order=first", "dblock.advisor-order", "first", "java.lang.Integer"),
 				arguments("dblock.name-prefix=a\nb", "dblock.name-prefix", "control characters", "U+000A"),
 				arguments("dblock.name-prefix=${TENANT}:", "dblock.name-prefix", "${TENANT}:",
 						"placeholder that cannot be resolved"),
 				arguments("dblock.acquirer=${POD}", "dblock.acquirer", "${POD}", "${key:default}"),
-				arguments("dblock.handoff.max-count=-1", "dblock.handoff.max-count", "-1", "negative"),
-				arguments("dblock.poll.max-interval=1ms", "dblock.poll.max-interval", "1ms", "50ms"),
+				arguments("dblock.handoff.max-time=-1s", "dblock.handoff.max-time", "-1s", "at least 0s"),
+				arguments("dblock.poll-interval=0s", "dblock.poll-interval", "0s", "at least 1ms"),
 				arguments("dblock.mongodb.statements=sql", "dblock.mongodb.statements", "sql", "PIPELINE"),
 				arguments("dblock.mongodb.collection=a$b", "dblock.mongodb.collection", "a$b", "'$'"),
 				arguments("dblock.mongodb.collection=.locks", "dblock.mongodb.collection", ".locks",
@@ -159,7 +160,7 @@ class StartupFailureTests {
 		start(SkippedPrimitive.class, "spring.autoconfigure.exclude=" + DblockAutoConfiguration.class.getName());
 		assertAnalyzed(output, Counter.class.getName() + ": has locked methods, but there is no LockEngine bean",
 				"DblockAutoConfiguration, which provides one, is excluded or not imported; include it, with"
-						+ " dblock.enabled=false if the methods should run unlocked");
+						+ " dblock.mode=none if the methods should run unlocked");
 	}
 
 	@Test

@@ -130,8 +130,8 @@ class ConfigurationBlocksTests {
 		assertThatExceptionOfType(BindException.class)
 			.isThrownBy(() -> bind(yaml("dblock.locks: { '[order-*]': { when-lost: sometimes } }")));
 		assertThatExceptionOfType(BindException.class).isThrownBy(() -> bind(lines("dblock.lease=soon")));
-		assertThat(named(new Markdown(Markdown.ROOT, "`dblock.leese=5s`, `dblock.*`, `dblock.handoff.max-count`")))
-			.containsExactly("dblock.handoff.max-count", "dblock.leese");
+		assertThat(named(new Markdown(Markdown.ROOT, "`dblock.leese=5s`, `dblock.*`, `dblock.handoff.max-time`")))
+			.containsExactly("dblock.handoff.max-time", "dblock.leese");
 	}
 
 	private static Set<String> unknown(Properties block) {

@@ -202,8 +202,7 @@ class CheckAtStartupTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "dblock.check-at-startup=false", "dblock.mode=local", "dblock.mode=none",
-			"dblock.enabled=false" })
+	@ValueSource(strings = { "dblock.check-at-startup=false", "dblock.mode=local", "dblock.mode=none" })
 	void nothingIsCheckedOtherwise(String property, CapturedOutput output) {
 		user();
 		start("application:wrong", property).close();

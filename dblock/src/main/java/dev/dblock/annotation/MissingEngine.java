@@ -26,7 +26,7 @@ final class MissingEngine {
 				"Spring Data MongoDB (org.springframework.data:spring-data-mongodb)");
 		return missing.isEmpty()
 				? "DblockAutoConfiguration, which provides one, is excluded or not imported; include it, with"
-						+ " dblock.enabled=false if the methods should run unlocked"
+						+ " dblock.mode=none if the methods should run unlocked"
 				: ("there is no %s on the class path, so dblock is not configured at all; add what is missing, for"
 						+ " example with spring-boot-starter-data-mongodb")
 					.formatted(String.join(", and no ", missing));

@@ -38,7 +38,7 @@ enum Trial {
 	 * Answers to requests are delayed until the leases that they grant have expired. The
 	 * driver does not retry an acquisition, so no server stores an answer for it.
 	 */
-	STORED_ANSWERS(3, List.of("--dblock.handoff.max-count=0", "--faults.mix.longer=5", "--faults.connect-seconds=8"),
+	STORED_ANSWERS(3, List.of("--dblock.handoff.max-time=0", "--faults.mix.longer=5", "--faults.connect-seconds=8"),
 			Trial::keepAnswers),
 	/**
 	 * Renewals arrive when the leases are over.

@@ -192,14 +192,14 @@ class CapturedSchedulesTests {
 	void tasksLookToTheActuatorAsTheyDo() {
 		List<String> tasks = Schedulers.POOL.tasks(this.contextRunner);
 		List<String> today = Schedulers.POOL
-			.tasks(this.contextRunner.withPropertyValues("dblock.jobs.once-per-planned-time=false"));
+			.tasks(this.contextRunner.withPropertyValues("dblock.once-per-planned-time=false"));
 		assertThat(tasks).isNotEmpty().containsExactlyInAnyOrderElementsOf(today);
 	}
 
 	@Test
 	void switchedOffNothingIsCaptured() {
 		Schedulers.POOL.in(this.contextRunner)
-			.withPropertyValues("dblock.jobs.once-per-planned-time=false")
+			.withPropertyValues("dblock.once-per-planned-time=false")
 			.withUserConfiguration(Application.class)
 			.run((context) -> {
 				JobEngine engine = context.getBean(JobEngine.class);

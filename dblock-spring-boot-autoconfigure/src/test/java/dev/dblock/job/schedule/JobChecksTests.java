@@ -107,7 +107,7 @@ class JobChecksTests {
 				}))
 			.run((context) -> assertFails(context, "#run(): its planned time cannot be captured",
 					"was replaced by " + ThreadPoolTaskScheduler.class.getName(),
-					"dblock.jobs.once-per-planned-time=false"));
+					"dblock.once-per-planned-time=false"));
 	}
 
 	@Test
@@ -179,7 +179,7 @@ class JobChecksTests {
 
 	@Test
 	void policyIsNotCheckedIfNothingIsScheduledOrPlannedTimesAreOff() {
-		this.contextRunner.withPropertyValues("dblock.jobs.once-per-planned-time=false")
+		this.contextRunner.withPropertyValues("dblock.once-per-planned-time=false")
 			.withBean(WithoutEffect.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 		new ApplicationContextRunner()
@@ -267,7 +267,7 @@ class JobChecksTests {
 	void childContextCanSwitchPlannedTimesOff() {
 		this.contextRunner.run((parent) -> new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
-			.withPropertyValues("dblock.jobs.once-per-planned-time=false")
+			.withPropertyValues("dblock.once-per-planned-time=false")
 			.withUserConfiguration(Scheduling.class)
 			.withBean(Job.class)
 			.withParent(parent)
@@ -458,7 +458,7 @@ class JobChecksTests {
 	@Test
 	void policyAndPropertiesSayWhatHappensToACrashedRun() {
 		this.contextRunner.withBean(Policies.class)
-			.withPropertyValues("policy.id=from-property", "dblock.jobs.once-per-planned-time=true",
+			.withPropertyValues("policy.id=from-property", "dblock.once-per-planned-time=true",
 					"dblock.jobs.by-property.when-crashed=rerun", "dblock.jobs.overridden.when-crashed=skip")
 			.run((context) -> {
 				JobEngine engine = context.getBean(JobEngine.class);

@@ -44,10 +44,10 @@ final class DblockTestAutoConfiguration {
 	@Lazy
 	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties,
 			ObjectProvider<ScheduledJobs> jobs) {
-		if (properties.mode() != DblockProperties.Mode.LOCAL || !properties.enabled()) {
-			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s and"
-					+ " dblock.enabled is %s. Leave both to @AutoConfigureDblock, or do not use TestLocks")
-				.formatted(properties.mode(), properties.enabled()));
+		if (properties.mode() != DblockProperties.Mode.LOCAL) {
+			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s. Leave it to"
+					+ " @AutoConfigureDblock, or do not use TestLocks")
+				.formatted(properties.mode()));
 		}
 		return new TestLocks(engine, store, recorder, jobs.getIfAvailable());
 	}

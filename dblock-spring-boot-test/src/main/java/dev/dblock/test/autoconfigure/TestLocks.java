@@ -399,13 +399,13 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * planned time or a later one was run, it is more than 250 ms in the future, the
 		 * job is paused, its lock is not available, or the call reached no job. Also if
 		 * the application has no scheduled jobs, because scheduling is off or
-		 * {@code dblock.jobs.once-per-planned-time} is {@code false}
+		 * {@code dblock.once-per-planned-time} is {@code false}
 		 */
 		public void fire(Instant plannedAt, LockedTask call) {
 			if (TestLocks.this.jobs == null) {
 				throw new IllegalStateException(
 						("The job '%s' cannot be called for a planned time, because this test has"
-								+ " no scheduled jobs. Leave dblock.jobs.once-per-planned-time on")
+								+ " no scheduled jobs. Leave dblock.once-per-planned-time on")
 							.formatted(this.jobId));
 			}
 			Thrown thrown = new Thrown();

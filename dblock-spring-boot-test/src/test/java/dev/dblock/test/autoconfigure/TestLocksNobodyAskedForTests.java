@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link ResetLocksTestExecutionListener} where locking is off, so that there
  * can be no {@link TestLocks}, and no test asks for them.
  */
-@SpringBootTest(properties = "dblock.enabled=false")
+@SpringBootTest(properties = "dblock.mode=none")
 @AutoConfigureDblock
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class TestLocksNobodyAskedForTests {

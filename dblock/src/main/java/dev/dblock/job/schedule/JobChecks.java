@@ -23,7 +23,7 @@ import org.springframework.util.ReflectionUtils;
 final class JobChecks {
 
 	private static final String NOT_CAPTURED = "%s: its planned time cannot be captured, because %s; or set"
-			+ " dblock.jobs.once-per-planned-time=false and give every job a minimum hold";
+			+ " dblock.once-per-planned-time=false and give every job a minimum hold";
 
 	private final ScheduledJobs jobs;
 

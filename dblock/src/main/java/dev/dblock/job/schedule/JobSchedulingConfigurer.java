@@ -29,7 +29,7 @@ final class JobSchedulingConfigurer
 
 	private static final Logger logger = LoggerFactory.getLogger(JobSchedulingConfigurer.class);
 
-	private static final String ONCE_PER_PLANNED_TIME = "dblock.jobs.once-per-planned-time";
+	private static final String ONCE_PER_PLANNED_TIME = "dblock.once-per-planned-time";
 
 	private final ScheduledJobs jobs;
 
