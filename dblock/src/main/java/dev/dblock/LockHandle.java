@@ -75,8 +75,8 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Extend the lease to last at least the given time from now, by the server's clock.
-	 * The lease is never shortened; {@link #extendExactly} can shorten it. Automatic
-	 * renewal continues. The minimum hold still counts from the grant.
+	 * The lease is never shortened. Automatic renewal continues. The minimum hold still
+	 * counts from the grant.
 	 * @param atLeast how long the lock must be held at least
 	 * @throws LockLostException if the lock is no longer held
 	 * @throws IllegalArgumentException if the duration is not positive or longer than a
@@ -101,30 +101,6 @@ public interface LockHandle extends AutoCloseable {
 	 * fails; lease and minimum hold then remain unchanged
 	 */
 	void extend(Duration atLeast, Duration minHold);
-
-	/**
-	 * Let the lease and the minimum hold end exactly after the given times from now, by
-	 * the server's clock, even if they would otherwise last longer. This is the meaning
-	 * of ShedLock's {@code SimpleLock.extend}. Automatic renewal stops, since it would
-	 * move the end again.
-	 * <p>
-	 * The lease counts as held until the earlier of the old and the new end, from before
-	 * the request is sent until it is answered. So the handle never considers its lease
-	 * valid for longer than the server does, in whatever order the server applies this
-	 * request and a renewal in progress. A renewal or an extension that another thread
-	 * requests before this method returns may not count for this handle.
-	 * @param duration how long the lock must be held
-	 * @param minHold how long the lock must remain unavailable to others, even if it is
-	 * released sooner; zero means none
-	 * @throws LockLostException if the lock is no longer held
-	 * @throws IllegalArgumentException if the duration is not positive or longer than a
-	 * lease can be, or if the minimum hold is negative or longer than the duration
-	 * @throws org.springframework.dao.DataAccessException if the request to the server
-	 * fails. It may have been applied, so the lease then counts until the earlier of both
-	 * ends, until {@link #renew()}, an extension, or this method succeeds. The minimum
-	 * hold remains unchanged
-	 */
-	void extendExactly(Duration duration, Duration minHold);
 
 	/**
 	 * Start automatic renewal, if it was not on.

@@ -88,18 +88,6 @@ public interface LockHandles extends AutoCloseable {
 	void extend(Duration atLeast, Duration minHold);
 
 	/**
-	 * Let all leases and minimum holds end exactly after the given times from now, see
-	 * {@link LockHandle#extendExactly(Duration, Duration)}.
-	 * @param duration how long the locks must be held
-	 * @param minHold how long the locks must remain unavailable to others
-	 * @throws LockLostException if one of the locks is no longer held
-	 * @throws IllegalArgumentException if one of the durations is invalid
-	 * @throws org.springframework.dao.DataAccessException if a request to the server
-	 * fails
-	 */
-	void extendExactly(Duration duration, Duration minHold);
-
-	/**
 	 * Start automatic renewal of all leases, see {@link LockHandle#startRenewal()}.
 	 * @throws LockLostException if one of the locks is no longer held
 	 */

@@ -5,6 +5,7 @@ import java.util.Optional;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
+import dev.dblock.engine.HeldLock;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -88,7 +89,11 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 				this.handle.extend(atMost, atLeast);
 			}
 			else {
-				this.handle.extendExactly(atMost, atLeast);
+				// There is none while locking is disabled
+				HeldLock held = HeldLock.of(this.handle);
+				if (held != null) {
+					held.extendExactly(atMost, atLeast);
+				}
 			}
 			return Optional.of(new DblockSimpleLock(configuration, this.handle, this.provided, this.keepAlive, other));
 		}

@@ -68,11 +68,6 @@ final class UnlockedHandle implements LockHandle {
 	}
 
 	@Override
-	public void extendExactly(Duration duration, Duration minHold) {
-		extend(duration, minHold);
-	}
-
-	@Override
 	public void startRenewal() {
 		ensureHeld();
 	}

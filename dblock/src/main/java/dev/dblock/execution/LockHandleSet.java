@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -143,7 +144,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	@Override
 	public void extendExactly(Duration duration, Duration minHold) {
 		ensureHeld();
-		each(all(), (handle) -> handle.extendExactly(duration, minHold));
+		each(all(), (handle) -> Objects.requireNonNull(HeldLock.of(handle)).extendExactly(duration, minHold));
 	}
 
 	@Override

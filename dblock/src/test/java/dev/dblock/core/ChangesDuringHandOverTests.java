@@ -72,8 +72,8 @@ class ChangesDuringHandOverTests {
 	static Stream<Arguments> changes() {
 		return Stream.of(change("extend", (handle) -> handle.extend(LONG, Duration.ZERO)),
 				change("extend with a minimum hold", (handle) -> handle.extend(LONG, LONG)),
-				change("shorten", (handle) -> handle.extendExactly(SECOND, Duration.ZERO)),
-				change("set a later end", (handle) -> handle.extendExactly(LONG, SECOND)),
+				change("shorten", (handle) -> ((HeldLock) handle).extendExactly(SECOND, Duration.ZERO)),
+				change("set a later end", (handle) -> ((HeldLock) handle).extendExactly(LONG, SECOND)),
 				change("re-enter for longer",
 						(handle) -> ((HeldLock) handle).reenter(LockOptions.lease(LONG).autoRenew(true))),
 				change("renew", (handle) -> ((LeaseHandle) handle).renew()),

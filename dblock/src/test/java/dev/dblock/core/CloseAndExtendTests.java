@@ -11,6 +11,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.mongodb.MongoLockRepository;
@@ -116,8 +117,8 @@ class CloseAndExtendTests {
 	private static boolean change(LockHandle handle) {
 		try {
 			switch (ThreadLocalRandom.current().nextInt(3)) {
-				case 0 -> handle.extendExactly(Duration.ofMillis(500), Duration.ZERO);
-				case 1 -> handle.extendExactly(Duration.ofMinutes(10), Duration.ZERO);
+				case 0 -> ((HeldLock) handle).extendExactly(Duration.ofMillis(500), Duration.ZERO);
+				case 1 -> ((HeldLock) handle).extendExactly(Duration.ofMinutes(10), Duration.ZERO);
 				default -> handle.extend(Duration.ofMinutes(10));
 			}
 			return true;

@@ -14,6 +14,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.store.LeaseKey;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Nested;
@@ -162,12 +163,12 @@ class LeaseHandleTests {
 		@Test
 		void endsExactlyWhenRequested() {
 			this.handle.extend(Duration.ofHours(1), Duration.ofMinutes(30));
-			this.handle.extendExactly(Duration.ofSeconds(5), SECOND);
+			((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), SECOND);
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
 			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isEqualTo(Duration.ofMillis(5505));
 			LeaseHandleTests.this.world.advance(Duration.ofSeconds(4));
 			assertThat(this.handle.remaining()).isEqualTo(SECOND);
-			this.handle.extendExactly(Duration.ofMinutes(10), Duration.ofSeconds(20));
+			((HeldLock) this.handle).extendExactly(Duration.ofMinutes(10), Duration.ofSeconds(20));
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofMinutes(10));
 			assertThat(this.handle.release()).isTrue();
 			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(20));
@@ -175,7 +176,7 @@ class LeaseHandleTests {
 
 		@Test
 		void isLostAtItsExactEndAndNotHandedOver() {
-			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), Duration.ZERO);
 			assertThat(((LeaseHandle) this.handle).lease().canBeHandedOver()).isFalse();
 			LeaseHandleTests.this.world.advance(Duration.ofSeconds(5));
 			assertThat(this.handle.isHeld()).isFalse();
@@ -184,7 +185,7 @@ class LeaseHandleTests {
 
 		@Test
 		void canBeRenewedAfterAnExactEndWasSet() {
-			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), Duration.ZERO);
 			LeaseHandleTests.this.world.clock().advance(Duration.ofNanos(1));
 			this.handle.renew();
 			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
@@ -197,10 +198,11 @@ class LeaseHandleTests {
 		void countsUntilTheEarlierEndWhenAnExactExtensionIsInDoubt() {
 			LeaseHandleTests.this.repository.next(Kind.EXTEND, Fault.answerLost(Fault.timeout()),
 					Fault.answerLost(Fault.timeout()));
-			assertThatThrownBy(() -> this.handle.extendExactly(Duration.ofHours(1), Duration.ZERO))
+			assertThatThrownBy(() -> ((HeldLock) this.handle).extendExactly(Duration.ofHours(1), Duration.ZERO))
 				.isInstanceOf(DataAccessException.class);
 			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
-			assertThatThrownBy(() -> this.handle.extendExactly(Duration.ofSeconds(5), Duration.ofSeconds(5)))
+			assertThatThrownBy(
+					() -> ((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), Duration.ofSeconds(5)))
 				.isInstanceOf(DataAccessException.class);
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
 			LeaseHandleTests.this.world.clock().advance(Duration.ofNanos(1));
@@ -216,7 +218,7 @@ class LeaseHandleTests {
 				assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
 				return store.get();
 			});
-			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), Duration.ZERO);
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
 		}
 
@@ -226,7 +228,7 @@ class LeaseHandleTests {
 		@Test
 		void aRenewalThatIsAnsweredAfterAnExactExtensionProvesNothing() {
 			LeaseHandleTests.this.repository.next(Kind.RENEW,
-					Fault.before(() -> this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO)));
+					Fault.before(() -> ((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), Duration.ZERO)));
 			this.handle.renew();
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
 			assertThat(LeaseHandleTests.this.repository.peek("a").remaining())
@@ -236,24 +238,24 @@ class LeaseHandleTests {
 		@Test
 		void aRenewalThatIsAnsweredDuringAnExactExtensionProvesNothing() {
 			LeaseHandleTests.this.repository.next(Kind.EXTEND, Fault.after(this.handle::renew));
-			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), Duration.ZERO);
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
 		}
 
 		@Test
 		void ofTwoExactExtensionsAtOnceTheEarlierEndCounts() {
 			LeaseHandleTests.this.repository.next(Kind.EXTEND,
-					Fault.after(() -> this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO)));
-			this.handle.extendExactly(Duration.ofSeconds(9), Duration.ZERO);
+					Fault.after(() -> ((HeldLock) this.handle).extendExactly(Duration.ofSeconds(5), Duration.ZERO)));
+			((HeldLock) this.handle).extendExactly(Duration.ofSeconds(9), Duration.ZERO);
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
-			this.handle.extendExactly(Duration.ofSeconds(9), Duration.ZERO);
+			((HeldLock) this.handle).extendExactly(Duration.ofSeconds(9), Duration.ZERO);
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(9));
 		}
 
 		@Test
 		void isLostWhenAnExactExtensionFindsItTaken() {
 			LeaseHandleTests.this.world.repository().forceRelease("a");
-			assertLost(LossReason.TAKEN_OVER, () -> this.handle.extendExactly(SECOND, Duration.ZERO));
+			assertLost(LossReason.TAKEN_OVER, () -> ((HeldLock) this.handle).extendExactly(SECOND, Duration.ZERO));
 		}
 
 		@Test
@@ -262,9 +264,9 @@ class LeaseHandleTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ZERO));
 			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ofDays(366)));
 			assertThatIllegalArgumentException()
-				.isThrownBy(() -> this.handle.extendExactly(Duration.ZERO, Duration.ZERO));
+				.isThrownBy(() -> ((HeldLock) this.handle).extendExactly(Duration.ZERO, Duration.ZERO));
 			assertThatIllegalArgumentException()
-				.isThrownBy(() -> this.handle.extendExactly(SECOND, Duration.ofSeconds(2)));
+				.isThrownBy(() -> ((HeldLock) this.handle).extendExactly(SECOND, Duration.ofSeconds(2)));
 			assertThat(requests()).isEqualTo(before);
 		}
 

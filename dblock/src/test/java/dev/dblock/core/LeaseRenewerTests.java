@@ -14,6 +14,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.store.AcquireRequest;
@@ -60,7 +61,7 @@ class LeaseRenewerTests {
 	@Test
 	void aLeaseWhoseRenewalWasStoppedWhileItsBatchWasWaitingIsNotRenewed() {
 		List<Lease> due = hold(2);
-		this.handles.get(0).extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+		((HeldLock) this.handles.get(0)).extendExactly(Duration.ofSeconds(5), Duration.ZERO);
 		this.renewer.renew(due);
 		assertThat(batchSizes()).containsExactly(1);
 		assertThat(this.handles.get(0).remaining()).isEqualTo(Duration.ofSeconds(5));

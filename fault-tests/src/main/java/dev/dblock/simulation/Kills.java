@@ -14,6 +14,7 @@ import dev.dblock.LockException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
 import dev.dblock.LockOptions;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.simulation.SimulationOptions.Mode;
@@ -228,7 +229,7 @@ final class Kills {
 		ObservedLock lock = acquire(instance, LockOptions.lease(LEASE));
 		lock.handle().extend(EXTENDED);
 		hold(lock, 100);
-		lock.handle().extendExactly(LEASE, Duration.ZERO);
+		((HeldLock) lock.handle()).extendExactly(LEASE, Duration.ZERO);
 		hold(lock, 100);
 		close(lock);
 	}

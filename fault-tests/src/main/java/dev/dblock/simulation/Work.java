@@ -23,6 +23,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.simulation.scheduler.SimulatedThread;
 import reactor.core.Disposable;
@@ -399,7 +400,7 @@ final class Work {
 	private void change(LockHandle handle) {
 		switch (this.random.nextInt(6)) {
 			case 0 -> handle.extend(Duration.ofMillis(500).plus(millis(5000)));
-			case 1 -> handle.extendExactly(Duration.ofMillis(200).plus(millis(3000)), millis(200));
+			case 1 -> ((HeldLock) handle).extendExactly(Duration.ofMillis(200).plus(millis(3000)), millis(200));
 			case 2 -> handle.renew();
 			case 3 -> handle.stopRenewal();
 			case 4 -> handle.startRenewal();
@@ -415,7 +416,7 @@ final class Work {
 		this.world.scheduler().start(this.instance.process(), "closer", () -> {
 			pause(900_000_000);
 			try {
-				lock.handle().extendExactly(Duration.ofMillis(900), Duration.ZERO);
+				((HeldLock) lock.handle()).extendExactly(Duration.ofMillis(900), Duration.ZERO);
 			}
 			catch (LockException | DataAccessException ex) {
 				this.world.journal().add(lock + " was not extended");
@@ -429,7 +430,7 @@ final class Work {
 				switch (this.random.nextInt(4)) {
 					case 0 -> lock.handle().renew();
 					case 1 -> lock.handle().extend(Duration.ofSeconds(3));
-					case 2 -> lock.handle().extendExactly(Duration.ofMillis(300), Duration.ZERO);
+					case 2 -> ((HeldLock) lock.handle()).extendExactly(Duration.ofMillis(300), Duration.ZERO);
 					default -> lock.handle().ensureHeld();
 				}
 			}
@@ -457,7 +458,7 @@ final class Work {
 		try {
 			this.world.scheduler().pause(gap);
 			if (this.random.nextInt(4) != 0) {
-				lock.handle().extendExactly(Duration.ofMillis(50), Duration.ZERO);
+				((HeldLock) lock.handle()).extendExactly(Duration.ofMillis(50), Duration.ZERO);
 			}
 			else {
 				lock.handle().extend(Duration.ofSeconds(20));

@@ -219,11 +219,6 @@ public class RecordingEngine implements LockEngine {
 		}
 
 		@Override
-		public void extendExactly(Duration duration, Duration minHold) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
 		public void startRenewal() {
 			throw new UnsupportedOperationException();
 		}

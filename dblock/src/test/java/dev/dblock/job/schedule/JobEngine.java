@@ -158,10 +158,6 @@ class JobEngine implements LockEngine {
 		}
 
 		@Override
-		public void extendExactly(Duration duration, Duration minHold) {
-		}
-
-		@Override
 		public void startRenewal() {
 		}
 
