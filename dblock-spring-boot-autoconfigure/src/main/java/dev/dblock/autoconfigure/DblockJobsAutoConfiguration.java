@@ -37,8 +37,8 @@ public final class DblockJobsAutoConfiguration {
 		Map<String, ScheduledJobs.Settings> settings = new LinkedHashMap<>();
 		Binder.get(environment)
 			.bind("dblock.jobs", Bindable.mapOf(String.class, DblockProperties.Job.class))
-			.ifBound((jobs) -> jobs.forEach((id, job) -> settings.put(id,
-					new ScheduledJobs.Settings(job.whenCrashed(), job.whenMissed(), job.startWithin()))));
+			.ifBound((jobs) -> jobs.forEach((id, job) -> settings.put(id, new ScheduledJobs.Settings(job.whenCrashed(),
+					job.whenMissed(), job.startWithin(), job.whenClockChanges()))));
 		return new ScheduledJobs(settings);
 	}
 

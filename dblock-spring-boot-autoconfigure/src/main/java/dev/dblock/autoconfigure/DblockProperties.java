@@ -6,6 +6,7 @@ import java.util.Map;
 
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
@@ -130,9 +131,12 @@ public record DblockProperties(@DefaultValue("true") boolean strict, @DefaultVal
 	 * crashed.
 	 * @param whenMissed What happens to planned times at which no instance was running.
 	 * @param startWithin How long after its planned time the job can start.
+	 * @param whenClockChanges What a cron with fixed hours plans when the clocks of its
+	 * time zone change.
 	 */
 	public record Job(@Nullable WhenCrashed whenCrashed, @Nullable WhenMissed whenMissed,
-			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration startWithin) {
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration startWithin,
+			@Nullable WhenClockChanges whenClockChanges) {
 	}
 
 	/**

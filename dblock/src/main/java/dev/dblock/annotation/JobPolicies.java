@@ -12,6 +12,7 @@ import dev.dblock.annotation.name.AttributeValues;
 import dev.dblock.annotation.name.LockName;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.schedule.JobMethod;
@@ -105,7 +106,12 @@ final class JobPolicies {
 		}
 		return new JobMethod.Declaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
-				options.waitUpTo(), options.minHold(), obstacle, zones(method));
+				options.waitUpTo(), options.minHold(), obstacle, zones(method), whenClockChanges(policy, settings));
+	}
+
+	private static WhenClockChanges whenClockChanges(@Nullable JobPolicy policy, ScheduledJobs.Settings settings) {
+		WhenClockChanges set = settings.whenClockChanges();
+		return (set != null) ? set : (policy != null) ? policy.whenClockChanges() : WhenClockChanges.AS_PLANNED;
 	}
 
 	private Duration startWithin(@Nullable JobPolicy policy, ScheduledJobs.Settings settings) {

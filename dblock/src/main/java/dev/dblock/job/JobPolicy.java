@@ -57,6 +57,13 @@ public @interface JobPolicy {
 	String startWithinString() default "";
 
 	/**
+	 * What a {@code cron} with fixed hours plans when the clocks of its time zone change.
+	 * {@code dblock.jobs.<id>.when-clock-changes} overrides it.
+	 * @return the behavior
+	 */
+	WhenClockChanges whenClockChanges() default WhenClockChanges.AS_PLANNED;
+
+	/**
 	 * Behavior for the planned time of a run whose instance crashed, or lost the lock
 	 * before the run ended.
 	 */
@@ -72,6 +79,28 @@ public @interface JobPolicy {
 		 * at most three attempts. The work has to be repeatable.
 		 */
 		RERUN
+
+	}
+
+	/**
+	 * What a cron expression plans on days on which the clocks of its time zone change.
+	 * Expressions that repeat through the day, such as {@code 0 0/15 * * * *}, are
+	 * intervals, and continue in any case.
+	 */
+	enum WhenClockChanges {
+
+		/**
+		 * What Spring plans: a time that the clocks omit is not run, and a time that they
+		 * repeat is run twice in most time zones. The dates of the next thirteen months
+		 * are logged at start-up.
+		 */
+		AS_PLANNED,
+
+		/**
+		 * Each local time once: a time that the clocks omit is run at the first moment
+		 * after it, and a time that they repeat is run the first time.
+		 */
+		ONCE
 
 	}
 

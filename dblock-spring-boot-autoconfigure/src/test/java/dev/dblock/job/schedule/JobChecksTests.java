@@ -4,12 +4,17 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -28,9 +33,11 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRefusal.Reason;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -199,6 +206,34 @@ class JobChecksTests {
 					"dblock.jobs.jbo.start-within=5m")
 			.run((context) -> assertThat(output)
 				.contains("dblock.jobs has settings for ids that no job of this application context has: jbo."));
+	}
+
+	@Test
+	void timesThatTheClocksOmitOrRepeatAreReportedOrPlannedOnce(CapturedOutput output) {
+		ZoneOffsetTransition gap = nextGapInBerlin();
+		LocalDate day = gap.getDateTimeBefore().toLocalDate();
+		this.contextRunner.withBean(InTheGap.class)
+			.withPropertyValues("gap.cron=0 30 2 %d %d *".formatted(day.getDayOfMonth(), day.getMonthValue()),
+					"dblock.jobs.by-property.when-clock-changes=once")
+			.run((context) -> {
+				JobOperations jobs = context.getBean(JobOperations.class);
+				Function<String, @Nullable Instant> next = (
+						id) -> jobs.find(id).orElseThrow().schedules().get(0).next();
+				assertThat(next.apply("once")).isEqualTo(gap.getInstant());
+				assertThat(next.apply("by-property")).isEqualTo(gap.getInstant());
+				assertThat(next.apply("as-planned")).isAfter(gap.getInstant());
+				assertThat(output.getAll().lines().filter((line) -> line.contains("When the clocks change")))
+					.singleElement()
+					.asString()
+					.contains("WARN", "'as-planned'", "cron 0 30 2 ", "in Europe/Berlin",
+							"does not run at the omitted time on " + day, "whenClockChanges = ONCE");
+			});
+	}
+
+	private static ZoneOffsetTransition nextGapInBerlin() {
+		ZoneRules rules = ZoneId.of("Europe/Berlin").getRules();
+		ZoneOffsetTransition next = rules.nextTransition(Instant.now());
+		return next.isGap() ? next : rules.nextTransition(next.getInstant());
 	}
 
 	@Test
@@ -882,6 +917,26 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 100)
 		@DistributedLock(name = "job")
 		void other() {
+		}
+
+	}
+
+	static class InTheGap {
+
+		@Scheduled(cron = "${gap.cron}", zone = "Europe/Berlin")
+		@DistributedLock(name = "as-planned")
+		void asPlanned() {
+		}
+
+		@Scheduled(cron = "${gap.cron}", zone = "Europe/Berlin")
+		@DistributedLock(name = "once")
+		@JobPolicy(whenClockChanges = WhenClockChanges.ONCE)
+		void once() {
+		}
+
+		@Scheduled(cron = "${gap.cron}", zone = "Europe/Berlin")
+		@DistributedLock(name = "by-property")
+		void byProperty() {
 		}
 
 	}

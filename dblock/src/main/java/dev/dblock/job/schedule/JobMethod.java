@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -214,10 +215,13 @@ public final class JobMethod {
 	 * @param obstacle why the method cannot run once per planned time, and how to fix
 	 * that; {@code null} if it can
 	 * @param zones the time zone of each cron expression that is declared with one
+	 * @param whenClockChanges what a cron expression with fixed hours plans when the
+	 * clocks of its time zone change
 	 */
 	public record Declaration(@Nullable String id, @Nullable String lock, String template, LockEngine engine,
 			boolean rerun, boolean runMissed, Duration startWithin, @Nullable Duration waitUpTo,
-			@Nullable Duration minHold, @Nullable String obstacle, Map<String, String> zones) {
+			@Nullable Duration minHold, @Nullable String obstacle, Map<String, String> zones,
+			WhenClockChanges whenClockChanges) {
 
 		/**
 		 * Return the id or the full name of the lock; {@code null} if only a call

@@ -59,7 +59,8 @@ final class JobScheduler implements TaskScheduler {
 					getClock().instant().plus(delay)) : this.scheduler.schedule(task, trigger);
 		}
 		JobTask job = job(task, (trigger instanceof CronTrigger cron) ? shortestPeriod(cron) : null);
-		return (job != null) ? job.byTrigger(trigger) : this.scheduler.schedule(task, trigger);
+		return (job != null) ? job.byTrigger(ClockChanges.adapt(trigger, this.jobs.of(task), getClock()))
+				: this.scheduler.schedule(task, trigger);
 	}
 
 	@Override

@@ -22,6 +22,7 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobOperations.ManualRun.Outcome;
+import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.support.Durations;
@@ -363,12 +364,14 @@ public final class ScheduledJobs {
 	 * {@code null} if not set
 	 * @param startWithin how long after its planned time the job can start; {@code null}
 	 * if not set
+	 * @param whenClockChanges what is planned when the clocks of the time zone change;
+	 * {@code null} if not set
 	 */
 	public record Settings(@Nullable WhenCrashed whenCrashed, @Nullable WhenMissed whenMissed,
-			@Nullable Duration startWithin) {
+			@Nullable Duration startWithin, @Nullable WhenClockChanges whenClockChanges) {
 
 		/** Empty settings. */
-		static final Settings NONE = new Settings(null, null, null);
+		static final Settings NONE = new Settings(null, null, null, null);
 
 	}
 

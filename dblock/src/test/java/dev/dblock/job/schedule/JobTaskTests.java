@@ -27,6 +27,7 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
@@ -1161,7 +1162,7 @@ class JobTaskTests {
 
 	private JobMethod.Declaration declaration() {
 		return new JobMethod.Declaration(null, NAME, NAME, this.engine, this.rerun, this.runMissed, START_WITHIN, null,
-				null, null, Map.of());
+				null, null, Map.of(), WhenClockChanges.AS_PLANNED);
 	}
 
 	private void run() {

@@ -10,6 +10,7 @@ import java.util.Optional;
 import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,7 +98,7 @@ class ScheduledJobOperationsTests {
 
 	private JobMethod.Declaration declaration(JobEngine engine) {
 		return new JobMethod.Declaration(null, this.lock, "job", engine, false, false, Duration.ofHours(1), null, null,
-				null, Map.of());
+				null, Map.of(), WhenClockChanges.AS_PLANNED);
 	}
 
 	private JobInfo at(Instant now, @Nullable String pausedBy, JobRun... runs) {
