@@ -3,6 +3,7 @@ package dev.dblock.scenario;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -11,8 +12,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
+import com.mongodb.client.model.Filters;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.event.JobMissedEvent;
 import dev.dblock.job.JobPolicy;
@@ -25,11 +28,14 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -142,6 +148,39 @@ class MissedPlannedTimesTests {
 			assertThat(run.plannedAt()).isEqualTo(PLANNED);
 			assertThat(run.attempt()).isEqualTo(2);
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void runsSinceTheBackupAreOnlyRepeatedByPoliciesAfterARestore(boolean skipped) throws Exception {
+		Instance seed = this.instances.start("seed");
+		LockOptions before = LockOptions.defaults().plannedFor(PLANNED.minus(Duration.ofDays(1)));
+		for (String name : List.of("run", "skip")) {
+			seed.locks().execute(name, before, () -> true);
+		}
+		LockHandle running = seed.locks()
+			.acquire("crashed", LockOptions.lease(Duration.ofSeconds(1)).plannedFor(PLANNED));
+		List<Document> backup = this.instances.documents().find().into(new ArrayList<>());
+		running.release();
+		for (String name : List.of("run", "skip")) {
+			seed.locks().execute(name, LockOptions.defaults().plannedFor(PLANNED), () -> true);
+		}
+		backup.forEach(
+				(document) -> this.instances.documents().replaceOne(Filters.eq("_id", document.get("_id")), document));
+		this.instances.startApplication("one", DailyApplication.class, DAILY, EARLIER,
+				"dblock.jobs.run.when-missed=" + (skipped ? "skip" : "run"),
+				"dblock.jobs.crashed.when-crashed=" + (skipped ? "skip" : "rerun"));
+		if (skipped) {
+			Instances.eventually().during(Duration.ofSeconds(4)).until(RUNS::isEmpty);
+		}
+		else {
+			Instances.eventually().until(() -> RUNS.keySet().containsAll(List.of("run", "crashed")));
+			Instances.eventually().until(() -> List.of("run", "crashed").stream().allMatch(this.instances::isReleased));
+			assertThat(RUNS).containsOnlyKeys("run", "crashed");
+			assertThat(runs("run")).singleElement().extracting(JobRun::plannedAt).isEqualTo(PLANNED);
+			assertThat(runs("crashed")).singleElement().extracting(JobRun::attempt).isEqualTo(2);
+		}
+		this.instances.close();
 	}
 
 	@Test
