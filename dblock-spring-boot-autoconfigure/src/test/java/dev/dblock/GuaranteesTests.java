@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The tests that {@code fault-tests/README.md} names for what it promises.
+ * The tests that {@code verification/fault-tests/README.md} names for what it promises.
  */
 class GuaranteesTests {
 
-	private static final Path PAGE = Path.of("../fault-tests/README.md");
+	private static final Path PAGE = Path.of("../verification/fault-tests/README.md");
 
 	private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("../dblock/src/test/java"),
 			Path.of("../sample-app/src/test/java"));

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every test that {@code compatibility/README.md} names exists in one of the modules.
+ * Every test that {@code verification/compatibility/README.md} names exists in one of the
+ * modules.
  */
 class SpringDocumentTests {
 
@@ -26,7 +27,7 @@ class SpringDocumentTests {
 
 	private static final String NOTHING_TO_COMPARE_WITH = "Published API compared with the last release";
 
-	private final Markdown page = Markdown.read(Markdown.ROOT.resolve("compatibility/README.md"));
+	private final Markdown page = Markdown.read(Markdown.ROOT.resolve("verification/compatibility/README.md"));
 
 	private final List<Path> sources = sources();
 

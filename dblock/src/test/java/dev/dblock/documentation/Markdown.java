@@ -23,7 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 record Markdown(Path file, String text) {
 
 	/** The folder of the whole project. */
-	static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+	static final Path ROOT = (Files.isDirectory(Path.of("../docs")) ? Path.of("..") : Path.of("../..")).toAbsolutePath()
+		.normalize();
 
 	private static final Pattern FENCE = Pattern.compile("(?ms)^```([^\\n]*)\\n(.*?)^```$");
 

@@ -1,0 +1,23 @@
+package dev.dblock.simulation;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests that the mutants of the simulation fit the sources.
+ */
+class SimulationMutantTests {
+
+	@ParameterizedTest
+	@MethodSource("dev.dblock.simulation.SimulationMutants#all")
+	void fitsTheSources(SimulationMutants.Mutant mutant) throws IOException {
+		String broken = mutant.brokenSource(Path.of("..", "..").resolve(SimulationMutants.SOURCES));
+		assertThat(broken).doesNotContain(mutant.original());
+	}
+
+}
