@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import dev.dblock.engine.LockEngine;
@@ -32,7 +31,7 @@ public final class JobMethod {
 	private final SingletonSupplier<Declaration> declaration;
 
 	/** The latest planned time that was fired, by any of the job's schedules. */
-	private final AtomicReference<@Nullable Instant> latest = new AtomicReference<>();
+	private final LatestPlanned latest = new LatestPlanned();
 
 	private @Nullable Runnable carrying;
 
@@ -67,7 +66,7 @@ public final class JobMethod {
 		return this.declaration.obtain();
 	}
 
-	AtomicReference<@Nullable Instant> latest() {
+	LatestPlanned latest() {
 		return this.latest;
 	}
 

@@ -155,7 +155,7 @@ final class ScheduledJobOperations implements JobOperations {
 		return known.context()
 			.tasks(known.method())
 			.stream()
-			.filter(JobTask::isOfOneMethod)
+			.filter((task) -> task.methods().size() == 1)
 			.findFirst()
 			.map((task) -> ManualCall.run(task, PATIENCE))
 			.orElseGet(() -> new ManualRun(ManualRun.Outcome.REFUSED,
