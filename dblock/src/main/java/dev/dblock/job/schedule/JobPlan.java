@@ -19,8 +19,8 @@ import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.support.CronTrigger;
 
 /**
- * One schedule of a job for operators: its description, its next planned time, the
- * earliest one without an answer, and whether other instances have the same schedule.
+ * The planned times of one schedule: what its trigger plans, the earliest one that is
+ * open, and whether other instances have the same schedule.
  */
 final class JobPlan {
 
