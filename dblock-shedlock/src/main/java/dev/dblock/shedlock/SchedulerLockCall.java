@@ -10,7 +10,7 @@ import dev.dblock.execution.Hold;
 import dev.dblock.execution.WorkScope;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.schedule.JobMethod;
-import dev.dblock.job.schedule.ScheduledCall;
+import dev.dblock.job.schedule.BoundCall;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -39,11 +39,11 @@ final class SchedulerLockCall {
 
 	private final MethodInvocation invocation;
 
-	private final @Nullable ScheduledCall scheduled;
+	private final @Nullable BoundCall scheduled;
 
 	private @Nullable Hold hold;
 
-	private SchedulerLockCall(MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+	private SchedulerLockCall(MethodInvocation invocation, @Nullable BoundCall scheduled) {
 		this.invocation = invocation;
 		this.scheduled = scheduled;
 	}

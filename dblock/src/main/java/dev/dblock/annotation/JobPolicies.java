@@ -2,8 +2,6 @@ package dev.dblock.annotation;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LockOptions;
@@ -22,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
@@ -106,7 +103,7 @@ final class JobPolicies {
 		}
 		return new JobMethod.Declaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
-				options.waitUpTo(), options.minHold(), obstacle, zones(method), whenClockChanges(policy, settings));
+				options.waitUpTo(), options.minHold(), obstacle, whenClockChanges(policy, settings));
 	}
 
 	private static WhenClockChanges whenClockChanges(@Nullable JobPolicy policy, ScheduledJobs.Settings settings) {
@@ -130,21 +127,6 @@ final class JobPolicies {
 				.formatted(startWithin));
 		}
 		return startWithin;
-	}
-
-	/**
-	 * Return the time zone of each cron expression, which a trigger does not expose.
-	 */
-	private Map<String, String> zones(Method method) {
-		Map<String, String> zones = new HashMap<>();
-		MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class).forEach((scheduled) -> {
-			String cron = this.placeholders.resolveStringValue(scheduled.getString("cron"));
-			String zone = this.placeholders.resolveStringValue(scheduled.getString("zone"));
-			if (StringUtils.hasText(cron) && StringUtils.hasText(zone)) {
-				zones.put(cron, zone);
-			}
-		});
-		return Map.copyOf(zones);
 	}
 
 }

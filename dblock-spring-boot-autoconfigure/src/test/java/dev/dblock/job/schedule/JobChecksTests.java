@@ -30,6 +30,7 @@ import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobPolicy;
@@ -228,6 +229,15 @@ class JobChecksTests {
 					.contains("WARN", "'as-planned'", "cron 0 30 2 ", "in Europe/Berlin",
 							"does not run at the omitted time on " + day, "whenClockChanges = ONCE");
 			});
+	}
+
+	@Test
+	void eachScheduleIsShownInItsOwnTimeZone() {
+		this.contextRunner.withBean(InSeveralZones.class)
+			.run((context) -> assertThat(context.getBean(JobOperations.class).find("zones").orElseThrow().schedules())
+				.extracting(JobInfo.Schedule::description)
+				.containsExactlyInAnyOrder("cron 0 0 0 * * * in Europe/Berlin", "cron 0 0 0 * * * in Asia/Tokyo",
+						"cron 0 0 1 * * * in " + ZoneId.systemDefault()));
 	}
 
 	private static ZoneOffsetTransition nextGapInBerlin() {
@@ -917,6 +927,17 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 100)
 		@DistributedLock(name = "job")
 		void other() {
+		}
+
+	}
+
+	static class InSeveralZones {
+
+		@Scheduled(cron = "@daily", zone = "Europe/Berlin")
+		@Scheduled(cron = "@daily", zone = "Asia/Tokyo")
+		@Scheduled(cron = "0 0 1 * * *")
+		@DistributedLock(name = "zones")
+		void run() {
 		}
 
 	}

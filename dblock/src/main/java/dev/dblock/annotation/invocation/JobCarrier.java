@@ -1,7 +1,7 @@
 package dev.dblock.annotation.invocation;
 
 import dev.dblock.job.schedule.JobMethod;
-import dev.dblock.job.schedule.ScheduledCall;
+import dev.dblock.job.schedule.BoundCall;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ import org.springframework.util.ClassUtils;
  */
 public final class JobCarrier implements MethodInterceptor {
 
-	private static final String CALL = ScheduledCall.class.getName();
+	private static final String CALL = BoundCall.class.getName();
 
 	private static final String JOB = JobMethod.class.getName();
 
@@ -42,7 +42,7 @@ public final class JobCarrier implements MethodInterceptor {
 			// Spring's scheduler calls the method once, and subscribes at each firing
 			return Reactive.carrying(invocation.proceed(), this.job);
 		}
-		ScheduledCall call = ScheduledCall.take(this.job);
+		BoundCall call = BoundCall.take(this.job);
 		if (call != null && invocation instanceof ProxyMethodInvocation proxied) {
 			proxied.setUserAttribute(CALL, call);
 		}
@@ -54,9 +54,9 @@ public final class JobCarrier implements MethodInterceptor {
 	 * @param invocation the invocation
 	 * @return the call, or {@code null} if other code calls the method
 	 */
-	public static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation) {
+	public static @Nullable BoundCall scheduledCall(MethodInvocation invocation) {
 		return (invocation instanceof ProxyMethodInvocation proxied
-				&& proxied.getUserAttribute(CALL) instanceof ScheduledCall call) ? call : null;
+				&& proxied.getUserAttribute(CALL) instanceof BoundCall call) ? call : null;
 	}
 
 	/**
@@ -82,13 +82,13 @@ public final class JobCarrier implements MethodInterceptor {
 		 * Reactor context, the subscription takes place in the scheduler's thread.
 		 * @return the call, or {@code null} if other code subscribes
 		 */
-		static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation, ContextView context) {
+		static @Nullable BoundCall scheduledCall(MethodInvocation invocation, ContextView context) {
 			JobMethod job = job(invocation);
 			if (job == null) {
 				return null;
 			}
-			ScheduledCall call = context.getOrDefault(CALL, null);
-			return (call != null && call.isOf(job)) ? call : ScheduledCall.take(job);
+			BoundCall call = context.getOrDefault(CALL, null);
+			return (call != null && call.isOf(job)) ? call : BoundCall.take(job);
 		}
 
 		/**
@@ -105,13 +105,13 @@ public final class JobCarrier implements MethodInterceptor {
 
 		static @Nullable Object carrying(@Nullable Object publisher, JobMethod job) {
 			if (publisher instanceof Mono<?> mono) {
-				return mono.contextWrite((context) -> with(context, ScheduledCall.take(job)));
+				return mono.contextWrite((context) -> with(context, BoundCall.take(job)));
 			}
 			return (publisher instanceof Flux<?> flux)
-					? flux.contextWrite((context) -> with(context, ScheduledCall.take(job))) : publisher;
+					? flux.contextWrite((context) -> with(context, BoundCall.take(job))) : publisher;
 		}
 
-		private static Context with(Context context, @Nullable ScheduledCall call) {
+		private static Context with(Context context, @Nullable BoundCall call) {
 			return (call != null) ? context.put(CALL, call) : context;
 		}
 

@@ -17,7 +17,7 @@ import dev.dblock.annotation.name.LockName;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.schedule.JobMethod;
-import dev.dblock.job.schedule.ScheduledCall;
+import dev.dblock.job.schedule.BoundCall;
 import dev.dblock.settings.LockSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +43,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 
 	private final @Nullable Several several;
 
-	private final @Nullable ScheduledCall scheduled;
+	private final @Nullable BoundCall scheduled;
 
 	/** Whether the lock was granted or refused. */
 	private volatile boolean answered;
@@ -51,7 +51,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	private volatile @Nullable LockHandle granted;
 
 	private LockCall(LockedOperation operation, MethodInvocation invocation, DefaultLockTemplate locks, String name,
-			LockOptions options, @Nullable Several several, @Nullable ScheduledCall scheduled) {
+			LockOptions options, @Nullable Several several, @Nullable BoundCall scheduled) {
 		this.operation = operation;
 		this.invocation = invocation;
 		this.locks = locks;
@@ -69,7 +69,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	 * @throws IllegalArgumentException if a name or a condition cannot be evaluated
 	 */
 	static @Nullable LockCall of(LockedOperation operation, Supplier<DefaultLockTemplate> template,
-			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+			MethodInvocation invocation, @Nullable BoundCall scheduled) {
 		if (operation.locks().size() > 1) {
 			return ofSeveral(operation, template, invocation, scheduled);
 		}
@@ -82,12 +82,12 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 				options(operation, invocation, lock, name, scheduled), null, scheduled);
 	}
 
-	private static String nameOf(MethodLock lock, MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+	private static String nameOf(MethodLock lock, MethodInvocation invocation, @Nullable BoundCall scheduled) {
 		return (scheduled != null) ? scheduled.name(lock.name(), () -> lock.nameOf(invocation))
 				: lock.nameOf(invocation);
 	}
 
-	private static @Nullable LockCall unlocked(@Nullable ScheduledCall scheduled) {
+	private static @Nullable LockCall unlocked(@Nullable BoundCall scheduled) {
 		if (scheduled != null) {
 			scheduled.unlocked();
 		}
@@ -95,7 +95,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	}
 
 	private static LockOptions options(LockedOperation operation, MethodInvocation invocation, MethodLock lock,
-			String name, @Nullable ScheduledCall scheduled) {
+			String name, @Nullable BoundCall scheduled) {
 		JobMethod job = (scheduled != null) ? JobCarrier.job(invocation) : null;
 		if (job != null && operation.engine() != null && !(lock.name() instanceof LockName.Constant)) {
 			job.lockedBy(operation.engine().fullName(name));
@@ -105,7 +105,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	}
 
 	private static @Nullable LockCall ofSeveral(LockedOperation operation, Supplier<DefaultLockTemplate> template,
-			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+			MethodInvocation invocation, @Nullable BoundCall scheduled) {
 		Map<String, LockOptions> wanted = new LinkedHashMap<>();
 		for (MethodLock lock : operation.locks()) {
 			if (lock.isWanted(invocation)) {

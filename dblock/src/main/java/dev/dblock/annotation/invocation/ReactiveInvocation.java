@@ -9,7 +9,7 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.job.schedule.ScheduledCall;
+import dev.dblock.job.schedule.BoundCall;
 import dev.dblock.reactive.LockedCoroutine;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
@@ -61,7 +61,7 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	private Publisher<Object> subscribed(LockedOperation operation, MethodInvocation invocation, ContextView context) {
-		ScheduledCall scheduled = (this.suspended != null) ? JobCarrier.scheduledCall(invocation)
+		BoundCall scheduled = (this.suspended != null) ? JobCarrier.scheduledCall(invocation)
 				: JobCarrier.Reactive.scheduledCall(invocation, context);
 		LockCall call = LockCall.of(operation, this.template, invocation, scheduled);
 		if (call == null) {

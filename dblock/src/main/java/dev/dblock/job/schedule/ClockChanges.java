@@ -110,6 +110,9 @@ final class ClockChanges {
 	 * @return the zone; {@code null} if it is none that can be found
 	 */
 	static @Nullable ZoneId zoneOf(CronTrigger trigger, Clock own) {
+		if (trigger instanceof Once once) {
+			return once.zone;
+		}
 		String expression = trigger.getExpression();
 		if (trigger.equals(new CronTrigger(expression))) {
 			return own.getZone();

@@ -2,10 +2,8 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import dev.dblock.engine.LockEngine;
@@ -33,7 +31,7 @@ public final class JobMethod {
 	private final SingletonSupplier<Declaration> declaration;
 
 	/** The latest planned time that was fired, by any of the job's schedules. */
-	private final AtomicReference<@Nullable Instant> latest = new AtomicReference<>();
+	private final LatestPlanned latest = new LatestPlanned();
 
 	private @Nullable Runnable carrying;
 
@@ -68,7 +66,7 @@ public final class JobMethod {
 		return this.declaration.obtain();
 	}
 
-	AtomicReference<@Nullable Instant> latest() {
+	LatestPlanned latest() {
 		return this.latest;
 	}
 
@@ -214,14 +212,12 @@ public final class JobMethod {
 	 * all locks apply
 	 * @param obstacle why the method cannot run once per planned time, and how to fix
 	 * that; {@code null} if it can
-	 * @param zones the time zone of each cron expression that is declared with one
 	 * @param whenClockChanges what a cron expression with fixed hours plans when the
 	 * clocks of its time zone change
 	 */
 	public record Declaration(@Nullable String id, @Nullable String lock, String template, LockEngine engine,
 			boolean rerun, boolean runMissed, Duration startWithin, @Nullable Duration waitUpTo,
-			@Nullable Duration minHold, @Nullable String obstacle, Map<String, String> zones,
-			WhenClockChanges whenClockChanges) {
+			@Nullable Duration minHold, @Nullable String obstacle, WhenClockChanges whenClockChanges) {
 
 		/**
 		 * Return the id or the full name of the lock; {@code null} if only a call

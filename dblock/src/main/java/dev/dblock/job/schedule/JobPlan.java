@@ -2,12 +2,15 @@ package dev.dblock.job.schedule;
 
 import java.time.Clock;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,14 +19,12 @@ import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.support.CronTrigger;
 
 /**
- * One schedule of a job for operators: its description, its next planned time, the
- * earliest one without an answer, and whether other instances have the same schedule.
+ * The planned times of one schedule: what its trigger plans, the earliest one that is
+ * open, and whether other instances have the same schedule.
  */
 final class JobPlan {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
-
-	private static final String CRON = "cron ";
 
 	private final String description;
 
@@ -50,17 +51,69 @@ final class JobPlan {
 		this.own = own;
 	}
 
-	static String describe(Trigger trigger) {
-		return (trigger instanceof CronTrigger cron) ? CRON + cron.getExpression() : "trigger " + trigger;
+	static String describe(Trigger trigger, Clock own) {
+		if (!(trigger instanceof CronTrigger cron)) {
+			return "trigger " + trigger;
+		}
+		ZoneId zone = ClockChanges.zoneOf(cron, own);
+		return "cron " + cron.getExpression() + ((zone != null) ? " in " + zone : "");
+	}
+
+	static String describe(Schedule schedule) {
+		return (schedule instanceof Schedule.FixedRate rate) ? "fixed rate " + Durations.written(rate.period())
+				: "fixed delay " + Durations.written(((Schedule.FixedDelay) schedule).delay());
+	}
+
+	/**
+	 * Whether the schedule plans instants, as a cron expression does.
+	 */
+	boolean plansInstants() {
+		return this.trigger instanceof JobTrigger;
+	}
+
+	boolean plans(Instant instant) {
+		return this.trigger instanceof JobTrigger instants && instants.plans(instant, this.own);
+	}
+
+	/**
+	 * Return the latest planned time after that of the last run.
+	 * @param last the planned time of the last run
+	 * @param neverBegan whether that run never began, so that its planned time counts
+	 * @param earliest the earliest planned time that counts
+	 */
+	@Nullable Instant latestAfter(Instant last, boolean neverBegan, Instant earliest) {
+		return (this.trigger instanceof JobTrigger instants)
+				? instants.latestAfter(last, neverBegan, earliest, this.own) : null;
+	}
+
+	boolean isPeriodic() {
+		return this.trigger instanceof PeriodicJobTrigger;
+	}
+
+	/**
+	 * Whether the job is due, as far as known.
+	 */
+	boolean isDue() {
+		return !(this.trigger instanceof PeriodicJobTrigger period) || period.isDue(this.own);
+	}
+
+	/**
+	 * Have the trigger fire at an instant, by the server's clock.
+	 * @return whether it does; only that of a period can, before it has planned the next
+	 * firing
+	 */
+	boolean firesAt(Instant at) {
+		return this.trigger instanceof PeriodicJobTrigger period && period.firesAt(at, this.own);
 	}
 
 	/**
 	 * Return a trigger that records each planned time.
 	 */
-	Trigger watched(PlannedTrigger planning) {
+	Trigger watched() {
+		PlannedTrigger trigger = Objects.requireNonNull(this.trigger);
 		return (context) -> {
-			Instant next = planning.nextExecution(context);
-			Instant planned = planning.planned();
+			Instant next = trigger.nextExecution(context);
+			Instant planned = trigger.planned();
 			if (next != null && planned != null) {
 				planned(planned);
 				if (this.first == null) {
@@ -73,30 +126,54 @@ final class JobPlan {
 
 	private synchronized void planned(Instant at) {
 		this.last = at;
-		plannedAgain(at);
+		opened(at);
 	}
 
-	/**
-	 * Record a planned time that was refused as not due and will be fired again, after
-	 * the next one was planned.
-	 */
-	synchronized void plannedAgain(Instant at) {
+	private synchronized void opened(Instant at) {
 		if (this.open == null || at.isBefore(this.open)) {
 			this.open = at;
 		}
 	}
 
 	/**
-	 * Record that all planned times up to this one were run, or are skipped.
+	 * Have the trigger plan a time again that was refused as not due.
+	 * @param now the time of the server's clock
+	 * @return the firing in addition to those that the trigger plans
 	 */
-	synchronized void answered(Instant at) {
-		if (this.open != null && !this.open.isAfter(at)) {
+	NextFiring replan(Instant refused, Instant now) {
+		Instant planned = (this.trigger instanceof JobTrigger instants) ? instants.replan(refused, this.own) : null;
+		if (planned == null) {
+			return NextFiring.NONE;
+		}
+		opened(planned);
+		return NextFiring.notDue(planned, JobRequest.first(new Schedule.Planned(planned)), now);
+	}
+
+	/**
+	 * Record an answer.
+	 * @param now the time of the server's clock
+	 */
+	void answered(Answer answer, Instant now) {
+		if (!answer.isOpen() && !answer.isPlannedAgain()) {
+			settled(answer.request().schedule(), now);
+		}
+	}
+
+	/**
+	 * Record that all planned times up to this one were run, are being run, or are
+	 * skipped.
+	 * @param schedule determines the planned time; {@code null} for a call without one
+	 * @param now the time of the server's clock
+	 */
+	synchronized void settled(@Nullable Schedule schedule, Instant now) {
+		Instant at = (schedule instanceof Schedule.Planned planned) ? planned.at() : now;
+		if (schedule != null && this.open != null && !this.open.isAfter(at)) {
 			this.open = (this.last != null && this.last.isAfter(at)) ? this.last : null;
 		}
 	}
 
 	/**
-	 * Return the earliest planned time for which there is no answer yet.
+	 * Return the earliest planned time that no answer has settled yet.
 	 */
 	synchronized @Nullable Instant openSince() {
 		return this.open;
@@ -104,15 +181,9 @@ final class JobPlan {
 
 	/**
 	 * Return the schedule and its next firing.
-	 * @param zones the time zone of each cron expression that is declared with one
 	 */
-	JobInfo.Schedule schedule(Map<String, String> zones) {
-		String description = this.description;
-		if (description.startsWith(CRON)) {
-			String zone = zones.get(description.substring(CRON.length()));
-			description += " in " + ((zone != null) ? zone : this.own.getZone());
-		}
-		return new JobInfo.Schedule(description, (this.trigger != null) ? this.trigger.next(this.own) : null);
+	JobInfo.Schedule schedule() {
+		return new JobInfo.Schedule(this.description, (this.trigger != null) ? this.trigger.next(this.own) : null);
 	}
 
 	boolean hasDisagreed() {
@@ -124,7 +195,7 @@ final class JobPlan {
 	 * started with the job: instances have different schedules or time zones.
 	 * @param runs all runs of the job, of which this is the only schedule
 	 */
-	void compare(List<JobRun> runs, Map<String, String> zones) {
+	void compare(List<JobRun> runs) {
 		Instant first = this.first;
 		if (first == null || !(this.trigger instanceof JobTrigger planning)) {
 			return;
@@ -135,7 +206,7 @@ final class JobPlan {
 				logger.warn("The job '{}' was run by {} for the planned time {}, which is not in its schedule on this"
 						+ " instance ({}). Instances with different schedules or time zones all run the job; give all"
 						+ " of them the same schedule and time zone", run.jobId(), run.instance(), run.plannedAt(),
-						schedule(zones).description());
+						this.description);
 			}
 		}
 	}

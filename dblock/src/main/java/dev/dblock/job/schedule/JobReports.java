@@ -1,11 +1,16 @@
 package dev.dblock.job.schedule;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.Answer.Asked;
 import dev.dblock.job.schedule.JobMethod.Declaration;
+import dev.dblock.job.schedule.NextFiring.Missed;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,6 +25,8 @@ final class JobReports {
 
 	private final Runnable task;
 
+	private volatile BooleanSupplier alone = () -> false;
+
 	private boolean unreachable;
 
 	JobReports(Runnable task) {
@@ -27,7 +34,27 @@ final class JobReports {
 	}
 
 	/**
-	 * Log an outage once, and each attempt at DEBUG level.
+	 * Set whether this is the only schedule of its job. If it is not, another schedule
+	 * may have planned the times that this one does not plan.
+	 */
+	void alone(BooleanSupplier alone) {
+		this.alone = alone;
+	}
+
+	/**
+	 * Log an outage, and a run that the schedule does not plan.
+	 */
+	void answered(Answer answer, JobPlan plan) {
+		Declaration declaration = answer.declaration();
+		answered(answer.failure(), answer.request().schedule(), declaration);
+		JobRun last = answer.lastRun();
+		if (last != null && declaration != null && !plan.hasDisagreed() && this.alone.getAsBoolean()) {
+			plan.compare(List.of(last));
+		}
+	}
+
+	/**
+	 * Log an outage once, and each failed request at DEBUG level.
 	 * @param failure why the server did not answer; {@code null} if it did
 	 */
 	synchronized void answered(@Nullable RuntimeException failure, @Nullable Schedule schedule,
@@ -49,21 +76,32 @@ final class JobReports {
 	}
 
 	/**
-	 * Report a planned time that this instance abandons, and that no instance has run as
-	 * far as this one knows.
+	 * Report the planned time if it was missed.
 	 */
-	void missed(ScheduledCall call, String end) {
-		Instant planned = ((Schedule.Planned) Objects.requireNonNull(call.schedule())).at();
-		RuntimeException failure = call.failure();
-		LockRefusal refusal = call.refusal();
+	void decided(NextFiring next) {
+		if (next instanceof Missed missed) {
+			missed(missed);
+		}
+	}
+
+	private void missed(Missed missed) {
+		Answer answer = missed.answer();
+		Asked asked = answer.asked();
+		Declaration declaration = answer.declaration();
+		Instant planned = ((Schedule.Planned) Objects.requireNonNull(answer.request().schedule())).at();
+		String end = switch (missed.reason()) {
+			case TOO_LATE -> "within " + Durations.readable(Objects.requireNonNull(declaration).startWithin());
+			case OVERTAKEN -> "before its next planned time";
+		};
+		RuntimeException failure = answer.failure();
+		LockRefusal refusal = answer.refusal();
 		String why = (failure != null) ? "The request to the MongoDB server failed: " + failure.getMessage()
 				: (refusal != null) ? refusal.describe() : "";
-		logger.error("The job '{}' missed its planned time {}: it could not start {}. {}. {}", name(call.declaration()),
+		logger.error("The job '{}' missed its planned time {}: it could not start {}. {}. {}", name(declaration),
 				planned, end, why, (failure != null) ? "Check the server, and whether another instance ran the job"
 						: "Check the holder of the lock, or set a longer startWithin");
-		JobMethod method = call.method();
-		if (method != null) {
-			method.missed(planned);
+		if (asked != null) {
+			asked.method().missed(planned);
 		}
 	}
 

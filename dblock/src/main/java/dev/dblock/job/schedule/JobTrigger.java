@@ -61,7 +61,7 @@ final class JobTrigger implements PlannedTrigger {
 	/** Whether the trigger plans nothing after the last planned time. */
 	private boolean ended;
 
-	private long lastDue;
+	private long lastElapses;
 
 	private boolean warned;
 
@@ -88,10 +88,10 @@ final class JobTrigger implements PlannedTrigger {
 		}
 		long now = this.clock.nanoTime();
 		if (delay.isNegative() && this.last != null) {
-			delay = Duration.ofNanos(Math.max(0, this.lastDue + FLOOR.toNanos() - now));
+			delay = Duration.ofNanos(Math.max(0, this.lastElapses + FLOOR.toNanos() - now));
 		}
-		this.lastDue = now + Math.max(0, delay.toNanos());
-		this.pending.add(new Pending(planned, this.lastDue));
+		this.lastElapses = now + Math.max(0, delay.toNanos());
+		this.pending.add(new Pending(planned, this.lastElapses));
 		if (this.pending.size() > MOST_PENDING) {
 			this.pending.remove();
 		}
@@ -117,7 +117,7 @@ final class JobTrigger implements PlannedTrigger {
 		long now = this.clock.nanoTime() + EARLY.toNanos();
 		for (Iterator<Pending> latest = this.pending.descendingIterator(); latest.hasNext();) {
 			Pending candidate = latest.next();
-			if (candidate.due() - now <= 0 || !latest.hasNext()) {
+			if (candidate.elapses() - now <= 0 || !latest.hasNext()) {
 				latest.remove();
 				return candidate.planned();
 			}
@@ -137,7 +137,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * @return the time to fire in addition to the planned times; {@code null} if there is
 	 * none
 	 */
-	synchronized @Nullable Instant planAgain(Instant refused, Clock own) {
+	synchronized @Nullable Instant replan(Instant refused, Clock own) {
 		Instant last = this.last;
 		if (last != null && last.truncatedTo(ChronoUnit.MILLIS).equals(refused) && !isPending(last)) {
 			if (this.ended) {
@@ -147,8 +147,8 @@ final class JobTrigger implements PlannedTrigger {
 			return null;
 		}
 		Instant next = (this.trigger instanceof CronTrigger) ? after(this.clock.now(own), own) : null;
-		Instant due = (next != null && next.isBefore(refused)) ? next : refused;
-		return isPending(due) ? null : due;
+		Instant planned = (next != null && next.isBefore(refused)) ? next : refused;
+		return isPending(planned) ? null : planned;
 	}
 
 	private boolean isPending(Instant planned) {
@@ -159,13 +159,13 @@ final class JobTrigger implements PlannedTrigger {
 	/**
 	 * Return the latest planned time after that of the last run.
 	 * @param last the planned time of the last run
-	 * @param open whether no instance began that run, so that its planned time counts
+	 * @param neverBegan whether that run never began, so that its planned time counts
 	 * @param earliest the earliest planned time that counts
 	 * @param own the scheduler's clock
 	 */
-	synchronized @Nullable Instant latestAfter(Instant last, boolean open, Instant earliest, Clock own) {
+	synchronized @Nullable Instant latestAfter(Instant last, boolean neverBegan, Instant earliest, Clock own) {
 		Instant now = this.clock.now(own);
-		Instant latest = (open && !last.isBefore(earliest) && plans(last, own)) ? last : null;
+		Instant latest = (neverBegan && !last.isBefore(earliest) && plans(last, own)) ? last : null;
 		Instant from = last.isBefore(earliest) ? earliest.minusMillis(1) : last;
 		Instant next = after(from, own);
 		while (next != null && next.isAfter(from) && !next.isAfter(now)) {
@@ -228,10 +228,10 @@ final class JobTrigger implements PlannedTrigger {
 	 * A planned time that was not yet taken by a firing.
 	 *
 	 * @param planned the planned time
-	 * @param due the {@code nanoTime} at which it is due, which does not depend on any
+	 * @param elapses the {@code nanoTime} of its firing, which does not depend on any
 	 * adjustable clock
 	 */
-	private record Pending(Instant planned, long due) {
+	private record Pending(Instant planned, long elapses) {
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
+import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.JobMethod.Declaration;
@@ -43,7 +44,9 @@ final class LookBack {
 	 * @param tasks the tasks of the job
 	 */
 	static void begin(JobMethod method, List<JobTask> tasks) {
-		List<JobTask> planning = tasks.stream().filter((task) -> task.isOfOneMethod() && task.plansInstants()).toList();
+		List<JobTask> planning = tasks.stream()
+			.filter((task) -> task.methods().size() == 1 && task.plan().plansInstants())
+			.toList();
 		Declaration declaration = method.declaration();
 		if (!planning.isEmpty() && (declaration.rerun() || declaration.runMissed())) {
 			new LookBack(declaration, planning).schedule(planning.get(0).now());
@@ -51,14 +54,14 @@ final class LookBack {
 	}
 
 	private void schedule(Instant at) {
-		this.first.schedule(at, this::run);
+		this.first.timer().start(at, this::run);
 	}
 
 	private void run() {
 		Optional<JobStatus> status;
 		try {
 			long sent = this.first.nanoTime();
-			status = this.declaration.status(ScheduledCall.patience(this.timeouts));
+			status = this.declaration.status(JobRequest.patience(this.timeouts));
 			status.ifPresent((found) -> this.first.learn(found.at(), sent));
 			this.first.reports().answered(null, null, this.declaration);
 		}
@@ -66,7 +69,7 @@ final class LookBack {
 			if (this.first.latest() == null) {
 				this.first.reports().answered(ex, null, this.declaration);
 				this.timeouts = (ex instanceof QueryTimeoutException) ? this.timeouts + 1 : 0;
-				schedule(this.first.now().plus(JobTask.pause(this.earlier++)));
+				schedule(this.first.now().plus(NextFiring.pause(this.earlier++)));
 			}
 			return;
 		}
@@ -83,33 +86,37 @@ final class LookBack {
 		if (status.resumedAt() != null && status.resumedAt().isAfter(earliest)) {
 			earliest = status.resumedAt();
 		}
-		Missed missed = this.declaration.runMissed() ? missed(last, earliest) : null;
-		if (missed != null) {
+		Unrun unrun = this.declaration.runMissed() ? latestUnrun(last, earliest) : null;
+		if (unrun != null) {
 			// The request repeats a crashed run first if the job requires that
-			missed.task().callPlanned(missed.at());
+			unrun.task().call(JobRequest.first(new Schedule.Planned(unrun.planned())));
 		}
 		else if (this.declaration.rerun() && last.outcome() != JobRun.Outcome.SUCCEEDED
 				&& last.outcome() != JobRun.Outcome.FAILED) {
-			this.first.call(this.first.look(last));
+			this.first.call(JobRequest.look(last, this.first.latest()));
 		}
 	}
 
-	private @Nullable Missed missed(JobRun last, Instant earliest) {
+	private @Nullable Unrun latestUnrun(JobRun last, Instant earliest) {
 		// Otherwise the job had another schedule then
-		if (this.tasks.stream().noneMatch((task) -> task.plans(last.plannedAt()))) {
+		if (this.tasks.stream().noneMatch((task) -> task.plan().plans(last.plannedAt()))) {
 			return null;
 		}
-		Missed latest = null;
+		boolean neverBegan = last.outcome() == JobRun.Outcome.ABANDONED;
+		Unrun latest = null;
 		for (JobTask task : this.tasks) {
-			Instant missed = task.latestAfter(last.plannedAt(), last.outcome() == JobRun.Outcome.ABANDONED, earliest);
-			if (missed != null && (latest == null || missed.isAfter(latest.at()))) {
-				latest = new Missed(task, missed);
+			Instant planned = task.plan().latestAfter(last.plannedAt(), neverBegan, earliest);
+			if (planned != null && (latest == null || planned.isAfter(latest.planned()))) {
+				latest = new Unrun(task, planned);
 			}
 		}
 		return latest;
 	}
 
-	private record Missed(JobTask task, Instant at) {
+	/**
+	 * A planned time that no instance ran.
+	 */
+	private record Unrun(JobTask task, Instant planned) {
 	}
 
 }

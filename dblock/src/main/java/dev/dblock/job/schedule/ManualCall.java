@@ -62,7 +62,7 @@ final class ManualCall {
 			return;
 		}
 		try {
-			new ScheduledCall(this.task, this.result::complete).run(this.task.task());
+			new BoundCall(this.task, JobRequest.first(null), this.result::complete).run(this.task.task());
 		}
 		catch (Throwable ex) {
 			this.result.complete(new ManualRun(Outcome.FAILED, "The request for its lock failed: " + ex));

@@ -26,7 +26,7 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 
 	private @Nullable Instant last;
 
-	private @Nullable Instant due;
+	private @Nullable Instant nextDue;
 
 	/**
 	 * Create the trigger.
@@ -55,11 +55,11 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	}
 
 	private Instant next(Instant last, Instant now) {
-		if (this.due != null && this.due.isAfter(last)) {
-			return this.due;
+		if (this.nextDue != null && this.nextDue.isAfter(last)) {
+			return this.nextDue;
 		}
 		if (this.schedule instanceof Schedule.FixedRate rate) {
-			Instant known = (this.due != null) ? this.due : last;
+			Instant known = (this.nextDue != null) ? this.nextDue : last;
 			Instant after = last.isAfter(now) ? last : now;
 			long periods = Duration.between(known, after).dividedBy(rate.period()) + 1;
 			return known.plus(rate.period().multipliedBy(periods));
@@ -68,16 +68,16 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * Record when the job is due next.
-	 * @param due when, by the server's clock
+	 * Fire when the job is due next.
+	 * @param nextDue when, by the server's clock
 	 * @param own the scheduler's clock
-	 * @return whether the next firing is already planned for a later time. This happens
-	 * if each firing has a thread of its own, or if the answer arrives after the method
-	 * has returned
+	 * @return whether this trigger does; {@code false} if its next firing is already
+	 * planned for a later time. This happens if each firing has a thread of its own, or
+	 * if the answer arrives after the method has returned
 	 */
-	synchronized boolean isLateFor(Instant due, Clock own) {
-		this.due = due;
-		return this.last != null && this.last.isAfter(this.clock.now(own).plus(EARLY)) && due.isBefore(this.last);
+	synchronized boolean firesAt(Instant nextDue, Clock own) {
+		this.nextDue = nextDue;
+		return this.last == null || !this.last.isAfter(this.clock.now(own).plus(EARLY)) || !nextDue.isBefore(this.last);
 	}
 
 	/**
@@ -85,14 +85,14 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	 * @param own the scheduler's clock
 	 */
 	synchronized boolean isDue(Clock own) {
-		return this.due == null || !this.due.isAfter(this.clock.now(own).plus(EARLY));
+		return this.nextDue == null || !this.nextDue.isAfter(this.clock.now(own).plus(EARLY));
 	}
 
 	@Override
 	public synchronized @Nullable Instant next(Clock own) {
 		Instant now = this.clock.now(own);
-		if (this.due != null && this.due.isAfter(now)) {
-			return this.due;
+		if (this.nextDue != null && this.nextDue.isAfter(now)) {
+			return this.nextDue;
 		}
 		if (this.last == null || this.last.isAfter(now)) {
 			return this.last;

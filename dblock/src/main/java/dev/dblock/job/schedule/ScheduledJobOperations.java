@@ -103,14 +103,13 @@ final class ScheduledJobOperations implements JobOperations {
 			@Nullable String problem) {
 		JobStatus status = (found != null) ? found : new JobStatus(job.id(), List.of(), false, null, null, null, null,
 				context.clock(List.of(job)).now(Clock.systemUTC()));
-		Map<String, String> zones = job.declaration().zones();
 		List<JobPlan> plans = context.tasks(job).stream().map(JobTask::plan).toList();
 		List<JobInfo.Schedule> schedules = plans.stream()
-			.map((plan) -> plan.schedule(zones))
+			.map(JobPlan::schedule)
 			.sorted(Comparator.comparing(JobInfo.Schedule::description))
 			.toList();
 		if (plans.size() == 1) {
-			plans.get(0).compare(status.runs(), zones);
+			plans.get(0).compare(status.runs());
 		}
 		boolean overdue = plans.stream()
 			.map(JobPlan::openSince)
@@ -155,7 +154,7 @@ final class ScheduledJobOperations implements JobOperations {
 		return known.context()
 			.tasks(known.method())
 			.stream()
-			.filter(JobTask::isOfOneMethod)
+			.filter((task) -> task.methods().size() == 1)
 			.findFirst()
 			.map((task) -> ManualCall.run(task, PATIENCE))
 			.orElseGet(() -> new ManualRun(ManualRun.Outcome.REFUSED,

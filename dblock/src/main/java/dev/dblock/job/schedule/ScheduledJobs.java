@@ -241,7 +241,7 @@ public final class ScheduledJobs {
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
 		Collection<JobMethod> methods = of(task);
 		methods.forEach(JobMethod::capture);
-		job.alone(() -> methods.size() == 1 && tasks(methods.iterator().next()).size() == 1);
+		job.reports().alone(() -> methods.size() == 1 && tasks(methods.iterator().next()).size() == 1);
 		if (this.onlyOnRequest) {
 			job.fireOnlyOnRequest();
 		}
@@ -306,7 +306,9 @@ public final class ScheduledJobs {
 	 * Return the tasks by which the scheduler calls a method.
 	 */
 	List<JobTask> tasks(JobMethod method) {
-		return copy(this.live).stream().filter((task) -> task.isOf(method) && !task.isCancelled()).toList();
+		return copy(this.live).stream()
+			.filter((task) -> task.methods().contains(method) && !task.isCancelled())
+			.toList();
 	}
 
 	/**
@@ -326,13 +328,13 @@ public final class ScheduledJobs {
 	 */
 	public @Nullable ManualRun fire(Instant plannedAt, Runnable call) {
 		CompletableFuture<ManualRun> result = new CompletableFuture<>();
-		ScheduledCall firing;
+		BoundCall firing;
 		try (SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler()) {
 			JobTask task = new JobTask(call, jobs(), scheduler, new StoreClock(System::nanoTime));
-			firing = new ScheduledCall(task, new Schedule.Planned(plannedAt), result::complete);
+			firing = new BoundCall(task, JobRequest.first(new Schedule.Planned(plannedAt)), result::complete);
 			firing.run(call);
 		}
-		if (firing.method() == null) {
+		if (!firing.isTaken()) {
 			return null;
 		}
 		ManualRun unanswered = new ManualRun(Outcome.FAILED,

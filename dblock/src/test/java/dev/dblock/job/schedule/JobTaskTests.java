@@ -73,7 +73,7 @@ class JobTaskTests {
 
 	private final List<JobFiring> firings = new ArrayList<>();
 
-	private Consumer<ScheduledCall> answer = (call) -> {
+	private Consumer<BoundCall> answer = (call) -> {
 	};
 
 	private final List<Boolean> repeated = new ArrayList<>();
@@ -246,7 +246,7 @@ class JobTaskTests {
 	@Test
 	void answerThatComesAfterTheReturnIsFollowed() {
 		periodic(RATE);
-		List<ScheduledCall> calls = new ArrayList<>();
+		List<BoundCall> calls = new ArrayList<>();
 		this.answer = calls::add;
 		this.timers.tick();
 		assertThat(this.timers.pending).isEmpty();
@@ -350,7 +350,7 @@ class JobTaskTests {
 		this.answer = refused(Reason.DONE, at("12:00:04"));
 		this.timers.tick();
 		assertThat(this.task.plan().openSince()).isEqualTo(at("12:00:04"));
-		JobInfo.Schedule schedule = this.task.plan().schedule(Map.of());
+		JobInfo.Schedule schedule = this.task.plan().schedule();
 		assertThat(schedule).isEqualTo(new JobInfo.Schedule("fixed rate 2s", at("12:00:04")));
 	}
 
@@ -560,7 +560,7 @@ class JobTaskTests {
 	void answerThatTheNextPlannedTimeOvertookIsNotFollowed(CapturedOutput output) {
 		Instant[] planned = { at("12:00:00") };
 		this.task.byTrigger((context) -> planned[0]);
-		List<ScheduledCall> calls = new ArrayList<>();
+		List<BoundCall> calls = new ArrayList<>();
 		this.answer = calls::add;
 		this.timers.task.run();
 		planned[0] = at("12:00:10");
@@ -680,7 +680,7 @@ class JobTaskTests {
 	@Test
 	void asynchronousFailureIsFollowed() {
 		Runnable firing = planned(at("12:00:00"));
-		List<ScheduledCall> calls = new ArrayList<>();
+		List<BoundCall> calls = new ArrayList<>();
 		this.answer = calls::add;
 		firing.run();
 		assertThat(this.timers.pending).isEmpty();
@@ -726,7 +726,7 @@ class JobTaskTests {
 			call.refused(JobEngine.refused(NAME, Reason.NOT_DUE, null, null, behind));
 		};
 		// An answer before that, so that the clock of the server is known
-		granted(at("11:00:00")).accept(new ScheduledCall(this.task, null, ScheduledCall.Attempt.first(null)));
+		this.task.learn(this.time.server(), this.time.nanoTime());
 		this.timers.tick();
 		this.answer = granted(at("13:00:00"));
 		this.timers.tick();
@@ -852,7 +852,7 @@ class JobTaskTests {
 				JobEngine.run(NAME, at("13:30:00"), at("13:30:00")), this.time.server()));
 		this.timers.tick();
 		assertThat(output).doesNotContain("which is not in its schedule");
-		this.task.alone(() -> true);
+		this.task.reports().alone(() -> true);
 		this.timers.tick();
 		this.timers.tick();
 		assertThat(output).containsOnlyOnce("The job 'job' was run by another for the planned time"
@@ -1123,25 +1123,25 @@ class JobTaskTests {
 		return this.timers.task;
 	}
 
-	private Consumer<ScheduledCall> granted(Instant planned) {
+	private Consumer<BoundCall> granted(Instant planned) {
 		return (call) -> call
 			.granted(((LockEngine.Granted) JobEngine.granted(NAME, planned, this.time.server())).handle()
 				.run()
 				.orElseThrow());
 	}
 
-	private Consumer<ScheduledCall> failed() {
+	private Consumer<BoundCall> failed() {
 		return (call) -> assertThat(call.failed(new QueryTimeoutException("away"))).isTrue();
 	}
 
-	private Consumer<ScheduledCall> somethingElse(Duration left) {
+	private Consumer<BoundCall> somethingElse(Duration left) {
 		return (call) -> {
-			this.repeated.add(call.isRepeated());
+			this.repeated.add(this.firings.get(this.firings.size() - 1).answerWithin() != null);
 			this.settled.add(call.refused(new LockRefusal(NAME, holder(this.time.server(), left), Duration.ZERO)));
 		};
 	}
 
-	private Consumer<ScheduledCall> overlapped(Instant planned, Duration left) {
+	private Consumer<BoundCall> overlapped(Instant planned, Duration left) {
 		return (call) -> call
 			.refused(new LockRefusal(NAME, holder(planned, left), Duration.ZERO, null, new JobRefusal(Reason.OVERLAPPED,
 					null, JobEngine.run(NAME, planned, planned), null, this.time.server())));
@@ -1151,24 +1151,24 @@ class JobTaskTests {
 		return new LockInfo(NAME, true, "id", "another", "main", "why", 1, since, since, since.plus(left), null, left);
 	}
 
-	private Consumer<ScheduledCall> refused(Reason reason, @Nullable Instant nextDue) {
+	private Consumer<BoundCall> refused(Reason reason, @Nullable Instant nextDue) {
 		return (call) -> call.refused(JobEngine.refused(NAME, reason, nextDue, null, this.time.server()));
 	}
 
-	private Consumer<ScheduledCall> running(Instant planned, Duration left) {
+	private Consumer<BoundCall> running(Instant planned, Duration left) {
 		return (call) -> call.refused(new LockRefusal(NAME, holder(planned, left), Duration.ZERO, null,
 				new JobRefusal(Reason.RUNNING, null, JobEngine.run(NAME, planned, planned), null, this.time.server())));
 	}
 
 	private JobMethod.Declaration declaration() {
 		return new JobMethod.Declaration(null, NAME, NAME, this.engine, this.rerun, this.runMissed, START_WITHIN, null,
-				null, null, Map.of(), WhenClockChanges.AS_PLANNED);
+				null, null, WhenClockChanges.AS_PLANNED);
 	}
 
 	private void run() {
-		ScheduledCall call = ScheduledCall.take(this.method);
+		BoundCall call = BoundCall.take(this.method);
 		assertThat(call).isNotNull();
-		assertThat(ScheduledCall.take(this.method)).isNull();
+		assertThat(BoundCall.take(this.method)).isNull();
 		JobMethod.Declaration declaration = declaration();
 		JobFiring firing = call.firing(declaration);
 		assertThat(call.firing(declaration)).isSameAs(firing);

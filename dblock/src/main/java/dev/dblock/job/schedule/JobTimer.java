@@ -1,0 +1,124 @@
+package dev.dblock.job.schedule;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.util.concurrent.ScheduledFuture;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+import dev.dblock.job.schedule.NextFiring.Retry;
+import dev.dblock.job.schedule.NextFiring.Timed;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.task.TaskRejectedException;
+import org.springframework.scheduling.TaskScheduler;
+
+/**
+ * The firing of a schedule in addition to those that its trigger plans, and the timer for
+ * it. There is one of each.
+ */
+final class JobTimer {
+
+	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
+
+	private final Runnable task;
+
+	private final TaskScheduler scheduler;
+
+	private final StoreClock clock;
+
+	private @Nullable Timed next;
+
+	private @Nullable ScheduledFuture<?> timer;
+
+	private volatile boolean closed;
+
+	JobTimer(Runnable task, TaskScheduler scheduler, StoreClock clock) {
+		this.task = task;
+		this.scheduler = scheduler;
+		this.clock = clock;
+	}
+
+	/**
+	 * Replace the firing.
+	 * @param plan the schedule, which fires periods itself unless it has already gone on
+	 * @param fire fires what has not been replaced or taken by then
+	 */
+	synchronized void replace(Timed next, JobPlan plan, Consumer<Timed> fire) {
+		boolean planned = plan.firesAt(next.at());
+		cancel();
+		this.next = next;
+		if (!planned) {
+			start(next.at(), () -> elapsed(next, plan, fire));
+		}
+	}
+
+	private void elapsed(Timed elapsed, JobPlan plan, Consumer<Timed> fire) {
+		synchronized (this) {
+			if (this.closed || this.next != elapsed) {
+				return;
+			}
+			if (!plan.isDue()) {
+				// It is early if the clock was corrected since the start of the timer
+				if (elapsed.at().isAfter(this.clock.now(own()))) {
+					start(elapsed.at(), () -> elapsed(elapsed, plan, fire));
+				}
+				return;
+			}
+			this.next = null;
+		}
+		fire.accept(elapsed);
+	}
+
+	/**
+	 * Cancel the firing if it is a retry for which a condition is true.
+	 * @return the retry; {@code null} if there is none
+	 */
+	synchronized @Nullable Retry takeRetry(Predicate<JobRequest> condition) {
+		if (this.next instanceof Retry retry && condition.test(retry.answer().request())) {
+			cancel();
+			return retry;
+		}
+		return null;
+	}
+
+	/**
+	 * Start the timer.
+	 * @param at when it elapses, by the server's clock
+	 */
+	synchronized void start(Instant at, Runnable action) {
+		if (this.closed) {
+			return;
+		}
+		try {
+			this.timer = this.scheduler.schedule(new Firing(this.task, action), this.clock.toOwn(at, own()));
+		}
+		catch (TaskRejectedException ex) {
+			logger.debug("The scheduler does not accept the firing of {} at {}", this.task, at, ex);
+		}
+	}
+
+	private Clock own() {
+		return this.scheduler.getClock();
+	}
+
+	private void cancel() {
+		if (this.timer != null) {
+			this.timer.cancel(false);
+			this.timer = null;
+		}
+		this.next = null;
+	}
+
+	synchronized void close() {
+		this.closed = true;
+		cancel();
+	}
+
+	boolean isClosed() {
+		return this.closed;
+	}
+
+}
