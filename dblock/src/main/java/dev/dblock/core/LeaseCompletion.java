@@ -202,7 +202,7 @@ final class LeaseCompletion {
 	 * Release a grant that is not returned to any caller.
 	 */
 	void discard(Lease lease) {
-		lease.waiveMinHold();
+		lease.hold().waiveMinHold();
 		lease.owner().finish();
 		this.registry.finished(lease);
 		lease.state().endWith(LossReason.RELEASED);
@@ -220,7 +220,7 @@ final class LeaseCompletion {
 	 * wants it.
 	 */
 	void passOn(Lease lease) {
-		lease.waiveMinHold();
+		lease.hold().waiveMinHold();
 		lease.owner().finish();
 		if (!handOver(lease)) {
 			discard(lease);
@@ -238,7 +238,7 @@ final class LeaseCompletion {
 							+ " work may continue, so it is not released now, but it is no longer renewed and becomes"
 							+ " free when its lease ends, in {}. Close handles in a try block; to hold a lock for the"
 							+ " lifetime of the application, call LockHandle.keepUntilShutdown()",
-					lease.key().name(), lease.token(), Durations.readable(lease.leftAtStore())));
+					lease.key().name(), lease.token(), Durations.readable(lease.trusted().leftAtStore())));
 		}
 	}
 

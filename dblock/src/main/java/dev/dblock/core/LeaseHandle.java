@@ -152,7 +152,7 @@ final class LeaseHandle implements LeasedLock {
 
 	@Override
 	public void stopRenewal() {
-		this.lease.stopRenewal();
+		this.lease.renewal().stop();
 	}
 
 	@Override
@@ -228,7 +228,7 @@ final class LeaseHandle implements LeasedLock {
 
 	@Override
 	public void aboutToRelease() {
-		this.lease.aboutToEnd();
+		this.lease.state().aboutToEnd();
 	}
 
 	@Override
@@ -279,7 +279,7 @@ final class LeaseHandle implements LeasedLock {
 					() -> FailureLog.warn(logger, ex,
 							"The lock '{}' (fencing token {}) could not be released; it becomes free when its lease"
 									+ " ends, in about {}",
-							name(), token(), Durations.readable(this.lease.leftAtStore())));
+							name(), token(), Durations.readable(this.lease.trusted().leftAtStore())));
 		}
 	}
 

@@ -19,6 +19,10 @@ public final class LeaseState {
 
 	private volatile @Nullable LossReason end;
 
+	private volatile boolean aboutToEnd;
+
+	private volatile boolean abandoned;
+
 	private boolean handedOver;
 
 	/** Whether a request of the owner may change the lease at the store. */
@@ -110,6 +114,31 @@ public final class LeaseState {
 			this.end = LossReason.TAKEN_OVER;
 		}
 		return released;
+	}
+
+	/**
+	 * Mark the work under this lease as completed and its release as imminent.
+	 */
+	public void aboutToEnd() {
+		this.aboutToEnd = true;
+	}
+
+	public boolean isAboutToEnd() {
+		return this.aboutToEnd && this.end == null;
+	}
+
+	/**
+	 * Mark the handle of this lease as unreachable.
+	 * @return whether this is the first call for a lease that has not ended
+	 */
+	public boolean abandon() {
+		boolean first = !this.abandoned && this.end == null;
+		this.abandoned = true;
+		return first;
+	}
+
+	public boolean isAbandoned() {
+		return this.abandoned;
 	}
 
 	/**
