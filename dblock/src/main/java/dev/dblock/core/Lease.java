@@ -213,6 +213,14 @@ final class Lease {
 		return this.state.end();
 	}
 
+	/**
+	 * Return whether the lease has ended other than by its release or a hand-over.
+	 */
+	boolean isLost() {
+		LossReason reason = end();
+		return reason != null && reason != LossReason.RELEASED;
+	}
+
 	boolean isHeld() {
 		return end() == null && !isOver() && !isUnproven();
 	}

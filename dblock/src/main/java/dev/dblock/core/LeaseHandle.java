@@ -289,8 +289,7 @@ final class LeaseHandle implements LeasedLock {
 			return;
 		}
 		releaseOrLog();
-		LossReason end = this.lease.end();
-		if (end != null && end != LossReason.RELEASED) {
+		if (this.lease.isLost()) {
 			throw this.lease.lost();
 		}
 	}

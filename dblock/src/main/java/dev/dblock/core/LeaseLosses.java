@@ -168,7 +168,7 @@ final class LeaseLosses {
 			if (run != null) {
 				this.listeners.onRunEnded(lease.key().name(), run);
 			}
-			LockObserver.Outcome outcome = lease.state().isAbandoned() ? LockObserver.Outcome.ABANDONED
+			LockObserver.Outcome outcome = (handle == null) ? LockObserver.Outcome.ABANDONED
 					: LockObserver.Outcome.LOST;
 			if (lease.isObserved()) {
 				CallThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));

@@ -98,10 +98,11 @@ final class SimulationMutants {
 				new Mutant("the end of a lease not noticed", "core/LeaseWatchdog.java", "this.losses.expire(lease);",
 						""),
 				new Mutant("a finished thread not forgotten", completion,
-						"lease.owner().finish();\n\t\tthis.registry.finished(lease);\n\t\tthis.losses.endIfOver(lease);",
-						"this.losses.endIfOver(lease);"),
-				new Mutant("a hand-over during a change", state, "this.end == null && !this.changed && isClear()",
-						"this.end == null && isClear()"),
+						"lease.owner().finish();\n\t\tthis.registry.finished(lease);\n\t\treturn releaseNow(handle);",
+						"return releaseNow(handle);"),
+				new Mutant("a hand-over during a change", state,
+						"allows(Event.HAND_OVER) && !this.changed && isClear()",
+						"allows(Event.HAND_OVER) && isClear()"),
 				new Mutant("a change after a hand-over", state, "this.changed |= held;\n\t\treturn held;",
 						"return true;"),
 				new Mutant("acquisitions with the same id", requests, "this.clock.newId()", "\"one\""),
@@ -218,8 +219,8 @@ final class SimulationMutants {
 				new Mutant("a release without notice of a transaction", "core/Lease.java",
 						"if (this.state.isUnsettled()) {", "if (false) {", List.of("--store", "mongodb")),
 				new Mutant("a hand-over under a transaction", "transaction/LeaseState.java",
-						"this.end == null && !this.changed && isClear()", "this.end == null && !this.changed",
-						List.of("--store", "mongodb")));
+						"allows(Event.HAND_OVER) && !this.changed && isClear()",
+						"allows(Event.HAND_OVER) && !this.changed", List.of("--store", "mongodb")));
 	}
 
 	private static List<Mutant> ofJobs() {
