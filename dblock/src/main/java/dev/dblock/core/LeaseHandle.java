@@ -41,11 +41,15 @@ final class LeaseHandle implements LeasedLock {
 
 	private final LeaseKeeper keeper;
 
+	// What the application has done with the handle
+
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private @Nullable List<Consumer<LossReason>> lostCallbacks = new ArrayList<>();
-
+	/** The transaction in which the lock was acquired. */
 	private volatile LockTransactions.@Nullable Binding transaction;
+
+	/** The callbacks for a loss; {@code null} once they were started. */
+	private @Nullable List<Consumer<LossReason>> lostCallbacks = new ArrayList<>();
 
 	LeaseHandle(Lease lease, LeaseKeeper keeper) {
 		this.lease = lease;
