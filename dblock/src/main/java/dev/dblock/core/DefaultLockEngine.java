@@ -344,7 +344,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private void releaseKept(Lease lease) {
 		LeasedLock handle = lease.kept();
 		if (handle != null) {
-			lease.aboutToEnd();
+			lease.state().aboutToEnd();
 			CallThreads.execute(this.threads.releases(), () -> {
 				try {
 					handle.close();
@@ -357,7 +357,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	private boolean isAnyAboutToBeReleased() {
-		return this.registry.all().stream().anyMatch(Lease::isAboutToEnd);
+		return this.registry.all().stream().anyMatch((lease) -> lease.state().isAboutToEnd());
 	}
 
 	private void awaitNone(BooleanSupplier any, long end) {

@@ -1,10 +1,7 @@
 package dev.dblock.core;
 
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashSet;
-import java.util.Set;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
@@ -28,70 +25,41 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lease {
 
-	static final Object OWNER = new Object();
-
 	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
+
+	// The grant, which does not change
 
 	private final Grant grant;
 
 	private final LeaseTerms terms;
 
-	private final LockClock clock;
-
 	private final LeaseOwner owner;
 
-	private final long grantedNanos;
-
-	private volatile LeaseDeadline deadline;
-
-	private volatile @Nullable LeaseDeadline extensionAsked;
+	// The state of the lease
 
 	private final LeaseState state = new LeaseState();
 
-	private volatile WeakReference<LeasedLock> handle = new WeakReference<>(null);
+	private final TrustedTime trusted;
 
-	/** The handle of a lock that is kept until shutdown. */
-	private volatile @Nullable LeasedLock kept;
+	private final HoldTime hold;
 
-	/**
-	 * The parties that the lease is renewed for: its owner, and work that re-enters the
-	 * lock.
-	 */
-	private volatile Set<Object> renewers;
+	private final Renewal renewal;
 
-	private volatile boolean aboutToEnd;
+	// What is reported, and to whom
 
-	private volatile long minHoldEndNanos;
-
-	private volatile boolean minHoldWaived;
-
-	/** The changes to an exact end of the lease that are in progress. */
-	private int exactChanges;
-
-	private boolean exactChangesOverlap;
-
-	private @Nullable Long provenFromNanos;
-
-	private volatile boolean abandoned;
-
-	private volatile long nextAttemptNanos;
+	private final HandleReference handle = new HandleReference();
 
 	private volatile @Nullable String runError;
 
 	private volatile boolean crashReported;
 
-	private volatile LockObservations.@Nullable Hold observed;
-
 	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
 		this.terms = terms;
-		this.clock = clock;
 		this.owner = new LeaseOwner(owner);
-		this.grantedNanos = clock.nanoTime();
-		this.minHoldEndNanos = this.grantedNanos + terms.minHold().toNanos();
-		this.deadline = deadline;
-		this.renewers = terms.autoRenew() ? Set.of(OWNER) : Set.of();
-		this.nextAttemptNanos = deadline.sentNanos();
+		this.trusted = new TrustedTime(deadline, clock);
+		this.hold = new HoldTime(terms, clock);
+		this.renewal = new Renewal(terms, this.trusted, this.hold);
 	}
 
 	LeaseKey key() {
@@ -114,12 +82,28 @@ final class Lease {
 		return this.owner;
 	}
 
+	LeaseState state() {
+		return this.state;
+	}
+
+	TrustedTime trusted() {
+		return this.trusted;
+	}
+
+	HoldTime hold() {
+		return this.hold;
+	}
+
+	Renewal renewal() {
+		return this.renewal;
+	}
+
 	LeaseDeadline deadline() {
-		return this.deadline;
+		return this.trusted.deadline();
 	}
 
 	void attach(LeasedLock handle) {
-		this.handle = new WeakReference<>(handle);
+		this.handle.attach(handle);
 	}
 
 	@Nullable LeasedLock handle() {
@@ -131,79 +115,32 @@ final class Lease {
 	 * @return whether the lease has not ended
 	 */
 	boolean keep(LeasedLock handle) {
-		this.kept = handle;
+		this.handle.keep(handle);
 		if (end() != null) {
-			this.kept = null;
+			this.handle.keep(null);
 		}
-		return this.kept != null;
+		return this.handle.kept() != null;
 	}
 
 	/**
 	 * Return the handle to release at shutdown, if there is one.
 	 */
 	@Nullable LeasedLock kept() {
-		return this.kept;
+		return this.handle.kept();
 	}
 
 	/**
 	 * Let the application alone decide how long the handle is reachable.
 	 */
 	void forgetKept() {
-		this.kept = null;
-	}
-
-	/**
-	 * Mark the work under this lease as completed and its release as imminent.
-	 */
-	void aboutToEnd() {
-		this.aboutToEnd = true;
-	}
-
-	boolean isAboutToEnd() {
-		return this.aboutToEnd && end() == null;
+		this.handle.keep(null);
 	}
 
 	/**
 	 * Return how long the lock was held, in readable form.
 	 */
 	String heldFor() {
-		return Durations.readable(Duration.ofNanos(heldNanos()));
-	}
-
-	long heldNanos() {
-		return this.clock.nanoTime() - this.grantedNanos;
-	}
-
-	/**
-	 * Return the rest of the minimum hold time. It is counted from the time at which the
-	 * answer was read, so that it does not end earlier than by the store's clock.
-	 */
-	long minHoldLeftNanos() {
-		return this.minHoldWaived ? 0 : Math.max(0, this.minHoldEndNanos - this.clock.nanoTime());
-	}
-
-	/**
-	 * Set the minimum hold time anew, counted from now.
-	 */
-	synchronized void minHoldFor(Duration minHold) {
-		this.minHoldEndNanos = this.clock.nanoTime() + minHold.toNanos();
-	}
-
-	/**
-	 * Lengthen the minimum hold time to the given one, counted from now, if it would end
-	 * earlier.
-	 */
-	synchronized void minHoldAtLeast(Duration minHold) {
-		if (minHold.toNanos() > minHoldLeftNanos()) {
-			minHoldFor(minHold);
-		}
-	}
-
-	/**
-	 * Waive the minimum hold time, because no work was done under the lease.
-	 */
-	void waiveMinHold() {
-		this.minHoldWaived = true;
+		return Durations.readable(Duration.ofNanos(this.hold.heldNanos()));
 	}
 
 	/**
@@ -223,7 +160,7 @@ final class Lease {
 		String error = this.runError;
 		LossReason reason = end();
 		JobRun.Outcome outcome = (error != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED;
-		if (this.minHoldWaived) {
+		if (this.hold.isWaived()) {
 			outcome = JobRun.Outcome.ABANDONED;
 			// Without an error, the next grant would report the crash once more
 			error = this.crashReported ? NEVER_BEGAN : error;
@@ -251,114 +188,37 @@ final class Lease {
 	@Nullable JobRun endedRun() {
 		JobRun run = this.grant.run();
 		RunEnd end = runEnd();
-		return (run != null && end != null)
-				? new JobRun(run.jobId(), run.plannedAt(), run.attempt(), run.startedAt(),
-						run.startedAt().plusNanos(heldNanos()), end.outcome(), run.instance(), run.token(), end.error())
-				: null;
+		return (run != null && end != null) ? new JobRun(run.jobId(), run.plannedAt(), run.attempt(), run.startedAt(),
+				run.startedAt().plusNanos(this.hold.heldNanos()), end.outcome(), run.instance(), run.token(),
+				end.error()) : null;
 	}
 
 	boolean isOver() {
-		return this.deadline.passed(this.clock);
+		return this.trusted.isOver();
 	}
 
 	boolean isUnproven() {
-		return this.deadline.suspect(this.clock);
+		return this.trusted.isUnproven();
 	}
 
 	long remainingNanos() {
-		return this.deadline.remainingNanos(this.clock);
+		return this.trusted.remainingNanos();
 	}
 
 	Duration remaining() {
 		return Duration.ofNanos(Math.max(0, remainingNanos()));
 	}
 
-	/**
-	 * Record that the store has confirmed the lease. A request that was sent before an
-	 * exact change was answered proves nothing: the store may have applied it before the
-	 * change, which it then preceded and did not prolong.
-	 */
-	synchronized void prove(LeaseDeadline proof) {
-		Long from = this.provenFromNanos;
-		if (this.exactChanges == 0 && (from == null || proof.sentNanos() - from > 0)) {
-			this.deadline = this.deadline.merge(proof);
-		}
-	}
-
-	/**
-	 * Trust the lease no longer than until an exact end, since a request to set it is
-	 * about to be sent and can be applied at any time from now on.
-	 */
-	synchronized void beginExactChange(LeaseDeadline exact) {
-		maybeExtended(this.deadline);
-		maybeExtended(exact);
-		this.deadline = this.deadline.upTo(exact);
-		this.exactChangesOverlap = this.exactChanges > 0;
-		this.exactChanges++;
-	}
-
-	/**
-	 * End such a request. If several were in progress at the same time, it is unknown
-	 * which of them was applied last, so the lease counts until the earliest end.
-	 * @param exact the end that was to be set
-	 * @param confirmed whether the store has set it
-	 */
-	synchronized void endExactChange(LeaseDeadline exact, boolean confirmed) {
-		this.exactChanges--;
-		this.provenFromNanos = this.clock.nanoTime();
-		if (confirmed && !this.exactChangesOverlap) {
-			this.deadline = this.deadline.merge(exact);
-			this.extensionAsked = exact;
-		}
-	}
-
-	/**
-	 * Record an extension that was requested, or whose request was not answered. This
-	 * process does not rely on it, but the store may have applied it and may keep the
-	 * lock held until its end.
-	 * @param inDoubt the deadline if the store had applied the extension just now
-	 */
-	synchronized void maybeExtended(LeaseDeadline inDoubt) {
-		LeaseDeadline before = this.extensionAsked;
-		if (before == null || before.remainingNanos(this.clock) < inDoubt.remainingNanos(this.clock)) {
-			this.extensionAsked = inDoubt;
-		}
-	}
-
-	/**
-	 * Return whether the store may keep the lock held for longer than this process can
-	 * trust the lease.
-	 */
-	boolean isPerhapsExtended() {
-		LeaseDeadline inDoubt = this.extensionAsked;
-		long left = Math.max(0, remainingNanos());
-		// Read last, so that a confirmed extension has no more time left than the lease
-		return inDoubt != null && inDoubt.remainingNanos(this.clock) > left;
-	}
-
-	/**
-	 * Return the longest time for which the store keeps the lock held if it is not
-	 * released.
-	 */
-	Duration leftAtStore() {
-		LeaseDeadline inDoubt = this.extensionAsked;
-		long perhaps = (inDoubt != null) ? inDoubt.remainingNanos(this.clock) : 0;
-		return Duration.ofNanos(Math.max(0, Math.max(perhaps, remainingNanos())));
-	}
-
-	LeaseState state() {
-		return this.state;
-	}
-
-	/**
-	 * Observe the clocks. Call this often enough to see every step of the wall clock.
-	 */
-	synchronized void observeClocks() {
-		this.deadline = this.deadline.observe(this.clock);
-	}
-
 	@Nullable LossReason end() {
 		return this.state.end();
+	}
+
+	/**
+	 * Return whether the lease has ended other than by its release or a hand-over.
+	 */
+	boolean isLost() {
+		LossReason reason = end();
+		return reason != null && reason != LossReason.RELEASED;
 	}
 
 	boolean isHeld() {
@@ -374,7 +234,7 @@ final class Lease {
 	 * Notify the given hold when this lease ends, immediately if it has already ended.
 	 */
 	void observedBy(LockObservations.Hold observed) {
-		this.observed = observed;
+		this.handle.observedBy(observed);
 		LossReason reason = end();
 		if (reason != null) {
 			observed.end(LockObserver.Outcome.LOST, lost());
@@ -382,41 +242,15 @@ final class Lease {
 	}
 
 	boolean isObserved() {
-		return this.observed != null;
+		return this.handle.isObserved();
 	}
 
 	void observedEnd(LockObserver.Outcome outcome, @Nullable Throwable error) {
-		LockObservations.Hold observed = this.observed;
-		if (observed != null) {
-			observed.end(outcome, error);
-		}
+		this.handle.observedEnd(outcome, error);
 	}
 
 	boolean isRenewing() {
-		return !this.renewers.isEmpty() && !isBeyondMaxHold();
-	}
-
-	boolean isRenewingForOwner() {
-		return this.renewers.contains(OWNER) && !isBeyondMaxHold();
-	}
-
-	/**
-	 * Renew the lease until renewal is stopped for the same renewer, or for all.
-	 */
-	synchronized void renewFor(Object renewer) {
-		Set<Object> all = new HashSet<>(this.renewers);
-		all.add(renewer);
-		this.renewers = Set.copyOf(all);
-	}
-
-	synchronized void stopRenewalFor(Object renewer) {
-		Set<Object> all = new HashSet<>(this.renewers);
-		all.remove(renewer);
-		this.renewers = Set.copyOf(all);
-	}
-
-	synchronized void stopRenewal() {
-		this.renewers = Set.of();
+		return this.renewal.isOn();
 	}
 
 	/**
@@ -425,46 +259,9 @@ final class Lease {
 	 * @return whether this is the first call for a lease that has not ended
 	 */
 	boolean abandon() {
-		boolean first = !this.abandoned && end() == null;
-		this.abandoned = true;
-		stopRenewal();
+		boolean first = this.state.abandon();
+		this.renewal.stop();
 		return first;
-	}
-
-	boolean isAbandoned() {
-		return this.abandoned;
-	}
-
-	boolean isBeyondMaxHold() {
-		long maxHold = this.terms.maxHold().toNanos();
-		return maxHold > 0 && heldNanos() >= maxHold;
-	}
-
-	/**
-	 * Return when to attempt the next renewal: a third into the lease, and a little later
-	 * after a failed attempt.
-	 */
-	long renewalDueInNanos() {
-		long byLease = remainingNanos() - this.terms.lease().toNanos() / 3 * 2;
-		return Math.max(byLease, retryDueInNanos());
-	}
-
-	long retryDueInNanos() {
-		return this.nextAttemptNanos - this.clock.nanoTime();
-	}
-
-	/**
-	 * Return whether a renewal that is sent for other leases may include this one, which
-	 * is the case from halfway to its own renewal. As a result, leases that were acquired
-	 * at different times soon share their renewals.
-	 */
-	boolean canJoinRenewal() {
-		long leaseNanos = this.terms.lease().toNanos();
-		return remainingNanos() <= leaseNanos / 6 * 5 && retryDueInNanos() <= 0;
-	}
-
-	void retryIn(long nanos) {
-		this.nextAttemptNanos = this.clock.nanoTime() + nanos;
 	}
 
 	/**
@@ -475,8 +272,9 @@ final class Lease {
 	 * {@link LeaseState#endForSuccessor()} decides.
 	 */
 	boolean canBeHandedOver() {
-		return this.terms.firing() == null && this.state.canEndForSuccessor() && isHeld() && minHoldLeftNanos() == 0
-				&& this.grant.hasNext() && remainingNanos() >= this.terms.lease().toNanos() / 2;
+		return this.terms.firing() == null && this.state.canEndForSuccessor() && isHeld()
+				&& this.hold.minHoldLeftNanos() == 0 && this.grant.hasNext()
+				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
 	}
 
 	/**
@@ -494,8 +292,8 @@ final class Lease {
 	 * Return the same lease for the next owner, with its own token.
 	 */
 	Lease successor(LeaseTerms terms, Thread owner) {
-		Lease next = new Lease(this.grant.next(terms.why()), terms, owner, this.deadline, this.clock);
-		next.nextAttemptNanos = this.nextAttemptNanos;
+		Lease next = new Lease(this.grant.next(terms.why()), terms, owner, deadline(), this.trusted.clock());
+		next.renewal.goOnFrom(this.renewal);
 		return next;
 	}
 

@@ -8,7 +8,6 @@ import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
-import dev.dblock.transaction.LockTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,23 +56,19 @@ final class LeaseCompletion {
 	}
 
 	/**
-	 * Release the lock for its handle, at the end of the transaction that keeps it.
+	 * Release the lock for its handle, or let the last transaction that keeps it do so
+	 * when it ends.
 	 * @return whether it was still held
 	 */
 	boolean release(LeaseHandle handle) {
 		Lease lease = handle.lease();
 		lease.owner().finish();
 		this.registry.finished(lease);
-		this.losses.endIfOver(lease);
-		LockTransactions.Binding transaction = handle.keptBy();
-		if (transaction != null && lease.end() == null && transaction.releaseAtEnd()) {
-			return true;
-		}
 		return releaseNow(handle);
 	}
 
 	/**
-	 * Release the lock, or let the last transaction under it do so when it ends.
+	 * Release the lock, whose handle is closed, unless a transaction keeps it.
 	 * @return whether it was still held
 	 */
 	boolean releaseNow(LeaseHandle handle) {
@@ -85,18 +80,20 @@ final class LeaseCompletion {
 			this.listeners.onReleased(handle);
 			return true;
 		}
-		while (!lease.state().endWith(LossReason.RELEASED)) {
-			if (lease.state().releaseAtEnd()) {
-				return lease.end() == null;
-			}
-			if (lease.state().isHandedOver()) {
-				return false;
-			}
-			if (lease.end() != null) {
+		return switch (lease.state().release()) {
+			case NOW -> releaseToStore(handle);
+			// The transaction may have ended, and released the lock, in the meantime
+			case AT_END_OF_TRANSACTION -> !lease.isLost();
+			case LOST -> {
 				this.releaser.releaseInBackground(lease);
-				return false;
+				yield false;
 			}
-		}
+			case HANDED_OVER -> false;
+		};
+	}
+
+	private boolean releaseToStore(LeaseHandle handle) {
+		Lease lease = handle.lease();
 		JobRun ended = lease.endedRun();
 		boolean held = true;
 		try {
@@ -202,7 +199,7 @@ final class LeaseCompletion {
 	 * Release a grant that is not returned to any caller.
 	 */
 	void discard(Lease lease) {
-		lease.waiveMinHold();
+		lease.hold().waiveMinHold();
 		lease.owner().finish();
 		this.registry.finished(lease);
 		lease.state().endWith(LossReason.RELEASED);
@@ -220,7 +217,7 @@ final class LeaseCompletion {
 	 * wants it.
 	 */
 	void passOn(Lease lease) {
-		lease.waiveMinHold();
+		lease.hold().waiveMinHold();
 		lease.owner().finish();
 		if (!handOver(lease)) {
 			discard(lease);
@@ -238,7 +235,7 @@ final class LeaseCompletion {
 							+ " work may continue, so it is not released now, but it is no longer renewed and becomes"
 							+ " free when its lease ends, in {}. Close handles in a try block; to hold a lock for the"
 							+ " lifetime of the application, call LockHandle.keepUntilShutdown()",
-					lease.key().name(), lease.token(), Durations.readable(lease.leftAtStore())));
+					lease.key().name(), lease.token(), Durations.readable(lease.trusted().leftAtStore())));
 		}
 	}
 

@@ -41,11 +41,15 @@ final class LeaseHandle implements LeasedLock {
 
 	private final LeaseKeeper keeper;
 
+	// What the application has done with the handle
+
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private @Nullable List<Consumer<LossReason>> lostCallbacks = new ArrayList<>();
-
+	/** The transaction in which the lock was acquired. */
 	private volatile LockTransactions.@Nullable Binding transaction;
+
+	/** The callbacks for a loss; {@code null} once they were started. */
+	private @Nullable List<Consumer<LossReason>> lostCallbacks = new ArrayList<>();
 
 	LeaseHandle(Lease lease, LeaseKeeper keeper) {
 		this.lease = lease;
@@ -152,7 +156,7 @@ final class LeaseHandle implements LeasedLock {
 
 	@Override
 	public void stopRenewal() {
-		this.lease.stopRenewal();
+		this.lease.renewal().stop();
 	}
 
 	@Override
@@ -228,7 +232,7 @@ final class LeaseHandle implements LeasedLock {
 
 	@Override
 	public void aboutToRelease() {
-		this.lease.aboutToEnd();
+		this.lease.state().aboutToEnd();
 	}
 
 	@Override
@@ -279,7 +283,7 @@ final class LeaseHandle implements LeasedLock {
 					() -> FailureLog.warn(logger, ex,
 							"The lock '{}' (fencing token {}) could not be released; it becomes free when its lease"
 									+ " ends, in about {}",
-							name(), token(), Durations.readable(this.lease.leftAtStore())));
+							name(), token(), Durations.readable(this.lease.trusted().leftAtStore())));
 		}
 	}
 
@@ -289,8 +293,7 @@ final class LeaseHandle implements LeasedLock {
 			return;
 		}
 		releaseOrLog();
-		LossReason end = this.lease.end();
-		if (end != null && end != LossReason.RELEASED) {
+		if (this.lease.isLost()) {
 			throw this.lease.lost();
 		}
 	}

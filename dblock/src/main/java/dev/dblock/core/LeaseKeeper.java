@@ -117,7 +117,7 @@ final class LeaseKeeper {
 			handle.keptBy(null);
 		}
 		this.transactions.leave(handle);
-		handle.lease().waiveMinHold();
+		handle.lease().hold().waiveMinHold();
 	}
 
 	LockLostException lose(Lease lease, LossReason reason, String detail) {
@@ -177,18 +177,18 @@ final class LeaseKeeper {
 		LeaseTerms.checkExtension(atLeast, minHold);
 		beginChange(lease);
 		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
-		lease.maybeExtended(proof);
+		lease.trusted().maybeExtended(proof);
 		try {
 			if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
-				lease.prove(proof);
-				lease.minHoldAtLeast(minHold);
+				lease.trusted().prove(proof);
+				lease.hold().minHoldAtLeast(minHold);
 			}
 			else {
 				refusedToExtend(lease);
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			lease.maybeExtended(LeaseDeadline.from(this.clock, atLeast));
+			lease.trusted().maybeExtended(LeaseDeadline.from(this.clock, atLeast));
 			throw ex;
 		}
 		checkNotOver(lease);
@@ -207,9 +207,9 @@ final class LeaseKeeper {
 		LeaseTerms.checkExtension(duration, minHold);
 		ensureHeld(lease);
 		beginChange(lease);
-		lease.stopRenewal();
+		lease.renewal().stop();
 		LeaseDeadline exact = LeaseDeadline.from(this.clock, duration);
-		lease.beginExactChange(exact);
+		lease.trusted().beginExactChange(exact);
 		boolean confirmed = false;
 		try {
 			confirmed = this.repository.extendExactly(lease.key(), duration, this.timeout);
@@ -218,15 +218,15 @@ final class LeaseKeeper {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			lease.maybeExtended(LeaseDeadline.from(this.clock, duration));
+			lease.trusted().maybeExtended(LeaseDeadline.from(this.clock, duration));
 			throw ex;
 		}
 		finally {
-			lease.endExactChange(exact, confirmed);
+			lease.trusted().endExactChange(exact, confirmed);
 			this.watchdog.tickWithin(lease.remainingNanos());
 		}
 		if (confirmed) {
-			lease.minHoldFor(minHold);
+			lease.hold().minHoldFor(minHold);
 		}
 		checkNotOver(lease);
 	}
@@ -247,12 +247,12 @@ final class LeaseKeeper {
 		if (autoRenew) {
 			requireRenewable(lease);
 		}
-		boolean renewed = autoRenew ? lease.isRenewing() : lease.isRenewingForOwner();
-		Runnable end = (autoRenew && !lease.isRenewingForOwner()) ? renewForReentry(lease) : NOTHING;
+		boolean renewed = autoRenew ? lease.isRenewing() : lease.renewal().isOnForOwner();
+		Runnable end = (autoRenew && !lease.renewal().isOnForOwner()) ? renewForReentry(lease) : NOTHING;
 		try {
 			boolean shorter = atLeast.compareTo(lease.terms().lease()) <= 0;
 			boolean enough = renewed && shorter || lease.remaining().compareTo(atLeast) >= 0;
-			if (!enough && !lease.isBeyondMaxHold()) {
+			if (!enough && !lease.hold().isBeyondMaxHold()) {
 				if (shorter) {
 					renew(lease);
 				}
@@ -270,9 +270,9 @@ final class LeaseKeeper {
 
 	private Runnable renewForReentry(Lease lease) {
 		Object renewer = new Object();
-		lease.renewFor(renewer);
+		lease.renewal().startFor(renewer);
 		this.watchdog.tickWithin(0);
-		return () -> lease.stopRenewalFor(renewer);
+		return () -> lease.renewal().stopFor(renewer);
 	}
 
 	private static void requireRenewable(Lease lease) {
@@ -289,7 +289,7 @@ final class LeaseKeeper {
 	void startRenewal(Lease lease) {
 		requireRenewable(lease);
 		checkNotOver(lease);
-		lease.renewFor(Lease.OWNER);
+		lease.renewal().startFor(Renewal.OWNER);
 		this.watchdog.tickWithin(0);
 	}
 

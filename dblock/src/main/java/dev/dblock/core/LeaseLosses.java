@@ -168,7 +168,7 @@ final class LeaseLosses {
 			if (run != null) {
 				this.listeners.onRunEnded(lease.key().name(), run);
 			}
-			LockObserver.Outcome outcome = lease.isAbandoned() ? LockObserver.Outcome.ABANDONED
+			LockObserver.Outcome outcome = (handle == null) ? LockObserver.Outcome.ABANDONED
 					: LockObserver.Outcome.LOST;
 			if (lease.isObserved()) {
 				CallThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
@@ -195,7 +195,7 @@ final class LeaseLosses {
 	 * @param lease the lease
 	 */
 	void expire(Lease lease) {
-		LossReason reason = lease.isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
+		LossReason reason = lease.hold().isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
 		lose(lease, reason, "Another process may acquire it from now on");
 	}
 

@@ -108,7 +108,7 @@ final class LeaseReleaser {
 				}
 				catch (RuntimeException ex) {
 					interrupt.take();
-					if (attempt == ATTEMPTS || lease.leftAtStore().isZero()) {
+					if (attempt == ATTEMPTS || lease.trusted().leftAtStore().isZero()) {
 						giveUp(lease);
 						onceMoreIfExtended(lease);
 						untilRecorded(lease);
@@ -124,7 +124,7 @@ final class LeaseReleaser {
 	}
 
 	private static Duration minHoldLeft(Lease lease) {
-		return Duration.ofNanos(lease.minHoldLeftNanos());
+		return Duration.ofNanos(lease.hold().minHoldLeftNanos());
 	}
 
 	/**
@@ -132,7 +132,7 @@ final class LeaseReleaser {
 	 * the end of the lease, so they need not take longer than that.
 	 */
 	private Duration limitOf(Lease lease) {
-		return Durations.shorter(lease.leftAtStore(), this.timeout);
+		return Durations.shorter(lease.trusted().leftAtStore(), this.timeout);
 	}
 
 	/**
@@ -277,7 +277,7 @@ final class LeaseReleaser {
 	private void untilRecorded(Lease lease) {
 		if (lease.runEnd() != null) {
 			Duration length = lease.terms().lease();
-			Duration left = lease.leftAtStore();
+			Duration left = lease.trusted().leftAtStore();
 			Duration most = (left.compareTo(length) > 0) ? left : length;
 			releaseUntil(LeaseDeadline.from(this.clock, most.plus(this.timeout)), lease,
 					Durations.shorter(RUN_PAUSE, length.dividedBy(RUN_ATTEMPTS)));
@@ -297,9 +297,9 @@ final class LeaseReleaser {
 	 * unreachable now. Otherwise the rest of the lease at the store ends soon.
 	 */
 	private void onceMoreIfExtended(Lease lease) {
-		if (lease.isPerhapsExtended() && lease.runEnd() == null) {
+		if (lease.trusted().isPerhapsExtended() && lease.runEnd() == null) {
 			later(lease.key(), this.timeout, () -> {
-				if (!lease.leftAtStore().isZero()) {
+				if (!lease.trusted().leftAtStore().isZero()) {
 					releaseQuietly(lease);
 				}
 			});
@@ -360,7 +360,7 @@ final class LeaseReleaser {
 	 * before the lease ends.
 	 */
 	private void giveUp(Lease lease) {
-		this.givenUp.remember(new GivenUp(lease.key(), LeaseDeadline.from(this.clock, lease.leftAtStore()),
+		this.givenUp.remember(new GivenUp(lease.key(), LeaseDeadline.from(this.clock, lease.trusted().leftAtStore()),
 				this.timeout, (atMost) -> send(lease, atMost)));
 	}
 

@@ -183,7 +183,7 @@ final class LeaseRenewer {
 			return;
 		}
 		long leftNanos = lease.remainingNanos();
-		lease.prove(sent.withLease(lease.terms().lease()));
+		lease.trusted().prove(sent.withLease(lease.terms().lease()));
 		if (lease.isRenewing() && leftNanos < lease.terms().lease().toNanos() / 3) {
 			this.losses.nearlyLost(lease, Duration.ofNanos(Math.max(0, leftNanos)));
 		}
@@ -237,7 +237,7 @@ final class LeaseRenewer {
 
 	private void retryLater(List<Lease> leases) {
 		for (Lease lease : leases) {
-			lease.retryIn(Durations.shorter(LONGEST_RETRY, lease.terms().lease().dividedBy(12)).toNanos());
+			lease.renewal().retryIn(Durations.shorter(LONGEST_RETRY, lease.terms().lease().dividedBy(12)).toNanos());
 		}
 	}
 

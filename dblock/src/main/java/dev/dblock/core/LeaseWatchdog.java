@@ -162,7 +162,7 @@ final class LeaseWatchdog {
 		this.registry.forgetFinished();
 		long pause = LONGEST_PAUSE_NANOS;
 		for (Lease lease : this.registry.all()) {
-			lease.observeClocks();
+			lease.trusted().observeClocks();
 			if (lease.isOver()) {
 				this.losses.expire(lease);
 			}
@@ -193,7 +193,7 @@ final class LeaseWatchdog {
 
 	private static long pauseFor(Lease lease) {
 		long end = lease.remainingNanos();
-		return lease.isRenewing() ? Math.min(end, lease.renewalDueInNanos()) : end;
+		return lease.isRenewing() ? Math.min(end, lease.renewal().dueInNanos()) : end;
 	}
 
 	/**
@@ -220,8 +220,9 @@ final class LeaseWatchdog {
 				return;
 			}
 			boolean unproven = lease.isUnproven();
-			this.dueInNanos = Math.min(this.dueInNanos, unproven ? lease.retryDueInNanos() : lease.renewalDueInNanos());
-			if (unproven || lease.canJoinRenewal()) {
+			this.dueInNanos = Math.min(this.dueInNanos,
+					unproven ? lease.renewal().retryDueInNanos() : lease.renewal().dueInNanos());
+			if (unproven || lease.renewal().canJoin()) {
 				this.candidates.add(lease);
 			}
 		}

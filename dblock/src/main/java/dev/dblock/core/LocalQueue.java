@@ -48,26 +48,48 @@ final class LocalQueue {
 
 	private final String name;
 
-	private final Set<Waiter> waiters = new LinkedHashSet<>();
-
 	private final EngineSettings.HandOff handOff;
 
-	private final HandOffStreak streak;
+	private final long longestReleaseNanos;
 
 	private final LongSupplier nanos;
+
+	private final Predicate<LocalQueue> removal;
+
+	// Who is here
+
+	private final Set<Waiter> waiters = new LinkedHashSet<>();
+
+	/**
+	 * The number of threads that use the queue, including those that were served and have
+	 * not left yet.
+	 */
+	private volatile int visitors;
+
+	private boolean removed;
+
+	// The lease of this process, and its releases in progress
 
 	private volatile @Nullable Lease holder;
 
 	private int handOvers;
 
+	private final HandOffStreak streak;
+
 	private int releases;
 
+	private long releasingSinceNanos;
+
 	private @Nullable Lease returned;
+
+	// The last answer of the store
 
 	private volatile PollPause.@Nullable Plan plan;
 
 	/** Whether the last answer that concerns the present waiters was a grant. */
 	private boolean granted;
+
+	// The next request of the head
 
 	private boolean signalled;
 
@@ -79,20 +101,6 @@ final class LocalQueue {
 	private final CrossProcessYield crossProcessYield;
 
 	private long headStartUntilNanos;
-
-	private final Predicate<LocalQueue> removal;
-
-	/**
-	 * The number of threads that use the queue, including those that were served and have
-	 * not left yet.
-	 */
-	private volatile int visitors;
-
-	private boolean removed;
-
-	private long releasingSinceNanos;
-
-	private final long longestReleaseNanos;
 
 	/**
 	 * Create an empty queue.

@@ -45,11 +45,17 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private final LockedFallback<? extends Publisher<T>> fallback;
 
-	private final Consumer<LossReason> news = (reason) -> CallThreads.executeCallback(this::lost);
+	// The sequence under the lock
 
 	private final LaterSubscription upstream = new LaterSubscription();
 
 	private @Nullable T result;
+
+	private volatile boolean ended;
+
+	// The lock
+
+	private final Consumer<LossReason> news = (reason) -> CallThreads.executeCallback(this::lost);
 
 	private volatile @Nullable Hold hold;
 
@@ -60,13 +66,15 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	/** Whether the lock is acquired for this work. */
 	private boolean acquirer;
 
-	private boolean left;
+	/** Whether the lock was acquired for work that has not begun. */
+	private boolean unused;
 
 	/** The work, if it can continue after its sequence has ended. */
 	private volatile @Nullable LingeringWork lingering;
 
-	/** Whether the lock was acquired for work that has not begun. */
-	private boolean unused;
+	private boolean left;
+
+	// The beginning of the work
 
 	/** The thread that acquires the lock and begins the work. */
 	private @Nullable Thread beginner;
@@ -76,8 +84,6 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	/** The action that runs when the beginner has done its part. */
 	private @Nullable Runnable afterBeginning;
-
-	private volatile boolean ended;
 
 	LockedSubscription(LockRequest request, CoreSubscriber<? super T> actual, boolean single,
 			LockedAction<? extends Publisher<T>> work, LockedFallback<? extends Publisher<T>> fallback) {

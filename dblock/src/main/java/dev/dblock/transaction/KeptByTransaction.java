@@ -19,9 +19,7 @@ final class KeptByTransaction implements TransactionSynchronization, LockTransac
 
 	private final Key key;
 
-	private boolean completed;
-
-	private boolean releaseWanted;
+	private volatile boolean completed;
 
 	private KeptByTransaction(TransactionLock handle) {
 		this.handle = handle;
@@ -40,6 +38,7 @@ final class KeptByTransaction implements TransactionSynchronization, LockTransac
 		TransactionSynchronizationManager.registerSynchronization(kept);
 		TransactionSynchronizationManager.unbindResourceIfPossible(kept.key);
 		TransactionSynchronizationManager.bindResource(kept.key, kept);
+		handle.state().bind();
 		return kept;
 	}
 
@@ -58,34 +57,24 @@ final class KeptByTransaction implements TransactionSynchronization, LockTransac
 	 * transaction that was completed by another thread (for instance by a recovery)
 	 * leaves its key bound to the thread that began it, so the key is unbound here.
 	 */
-	private synchronized boolean isReleaseOutstanding() {
+	private boolean isReleaseOutstanding() {
 		if (this.completed) {
 			unbind();
+			return false;
 		}
-		return this.releaseWanted && !this.completed;
-	}
-
-	@Override
-	public synchronized boolean releaseAtEnd() {
-		this.releaseWanted = !this.completed;
-		return this.releaseWanted;
+		return this.handle.state().isKeptAfterRelease();
 	}
 
 	@Override
 	public void forget() {
 		unbind();
-		synchronized (this) {
-			this.completed = true;
-		}
-	}
-
-	private synchronized boolean isCompleted() {
-		return this.completed;
+		this.completed = true;
+		this.handle.state().unbind();
 	}
 
 	@Override
 	public void beforeCommit(boolean readOnly) {
-		if (!isCompleted()) {
+		if (!this.completed) {
 			this.handle.ensureHeld();
 		}
 	}
@@ -99,13 +88,10 @@ final class KeptByTransaction implements TransactionSynchronization, LockTransac
 	@Override
 	public void afterCompletion(int status) {
 		unbind();
-		synchronized (this) {
-			this.completed = true;
-			if (!this.releaseWanted) {
-				return;
-			}
+		this.completed = true;
+		if (this.handle.state().unbind()) {
+			this.handle.releaseAfterTransactions();
 		}
-		this.handle.releaseAfterTransactions();
 	}
 
 	private record Key(Object engine, String name) {

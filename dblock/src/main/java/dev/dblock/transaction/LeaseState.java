@@ -2,6 +2,7 @@ package dev.dblock.transaction;
 
 import dev.dblock.LossReason;
 import dev.dblock.store.TransactionFence;
+import dev.dblock.transaction.LeasePhase.Event;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,16 +18,24 @@ public final class LeaseState {
 
 	private static final int ALL_SLOTS = (1 << TransactionFence.SLOTS) - 1;
 
-	private volatile @Nullable LossReason end;
+	// The life of the lease
 
-	private boolean handedOver;
+	private volatile LeasePhase phase = LeasePhase.HELD;
+
+	/** Written before the phase, and read after it. */
+	private volatile @Nullable LossReason loss;
+
+	// What keeps it from being released or handed over
+
+	private int openTransactions;
+
+	/** Whether the transaction in which the lock was acquired has not completed. */
+	private boolean bound;
 
 	/** Whether a request of the owner may change the lease at the store. */
 	private boolean changed;
 
-	private int openTransactions;
-
-	private boolean releaseWanted;
+	// The slots of its transactions at the store
 
 	/** A bit for each slot of an open transaction. */
 	private int slotsInUse;
@@ -36,8 +45,22 @@ public final class LeaseState {
 
 	private @Nullable SessionSlots sessionSlots;
 
+	private boolean happens(Event event) {
+		LeasePhase next = this.phase.after(event);
+		this.phase = (next != null) ? next : this.phase;
+		return next != null;
+	}
+
+	/**
+	 * Return how the lease has ended, or {@code null} if it has not.
+	 */
 	public @Nullable LossReason end() {
-		return this.end;
+		LeasePhase now = this.phase;
+		if (now.isHeld()) {
+			return null;
+		}
+		boolean released = now == LeasePhase.RELEASED || now == LeasePhase.HANDED_OVER;
+		return released ? LossReason.RELEASED : this.loss;
 	}
 
 	/**
@@ -46,11 +69,34 @@ public final class LeaseState {
 	 * @return whether this call ended it
 	 */
 	public synchronized boolean endWith(LossReason reason) {
-		if (this.end != null || reason == LossReason.RELEASED && this.openTransactions > 0) {
-			return false;
+		if (reason == LossReason.RELEASED) {
+			return this.openTransactions == 0 && happens(Event.RELEASE);
 		}
-		this.end = reason;
-		return true;
+		return lose(Event.LOSE, reason);
+	}
+
+	private boolean lose(Event event, LossReason reason) {
+		if (this.phase.allows(event)) {
+			this.loss = reason;
+		}
+		return happens(event);
+	}
+
+	/**
+	 * Release the lease for its owner, or let the last transaction that keeps it do so. A
+	 * lock that was lost is not kept by the transaction in which it was acquired.
+	 * @return what the owner has to do
+	 */
+	public synchronized Release release() {
+		if (this.phase == LeasePhase.HANDED_OVER) {
+			return Release.HANDED_OVER;
+		}
+		this.bound &= this.phase.isHeld();
+		if (isInTransaction()) {
+			happens(Event.DEFER);
+			return Release.AT_END_OF_TRANSACTION;
+		}
+		return happens(Event.RELEASE) ? Release.NOW : Release.LOST;
 	}
 
 	/**
@@ -60,12 +106,7 @@ public final class LeaseState {
 	 * @return whether this call ended it
 	 */
 	public synchronized boolean endForSuccessor() {
-		if (!canEndForSuccessor()) {
-			return false;
-		}
-		this.end = LossReason.RELEASED;
-		this.handedOver = true;
-		return true;
+		return canEndForSuccessor() && happens(Event.HAND_OVER);
 	}
 
 	/**
@@ -73,15 +114,7 @@ public final class LeaseState {
 	 * still prevent it, so {@link #endForSuccessor()} decides.
 	 */
 	public synchronized boolean canEndForSuccessor() {
-		return this.end == null && !this.changed && isClear();
-	}
-
-	/**
-	 * Return whether a successor continues under the same acquisition, so that no request
-	 * may be sent for this lease.
-	 */
-	public synchronized boolean isHandedOver() {
-		return this.handedOver;
+		return this.phase.allows(Event.HAND_OVER) && !this.changed && isClear();
 	}
 
 	/**
@@ -94,7 +127,7 @@ public final class LeaseState {
 	 * @return {@code false} when the lease has already ended
 	 */
 	public synchronized boolean beginChange() {
-		boolean held = this.end == null;
+		boolean held = this.phase.isHeld();
 		this.changed |= held;
 		return held;
 	}
@@ -105,18 +138,38 @@ public final class LeaseState {
 	 * @return whether this call did so
 	 */
 	public synchronized boolean turnIntoLoss() {
-		boolean released = this.end == LossReason.RELEASED;
-		if (released) {
-			this.end = LossReason.TAKEN_OVER;
-		}
-		return released;
+		return lose(Event.NOT_FOUND, LossReason.TAKEN_OVER);
+	}
+
+	/**
+	 * Mark the work under this lease as completed and its release as imminent.
+	 */
+	public synchronized void aboutToEnd() {
+		happens(Event.ANNOUNCE);
+	}
+
+	public boolean isAboutToEnd() {
+		LeasePhase now = this.phase;
+		return now == LeasePhase.ENDING || now == LeasePhase.ENDING_DEFERRED;
+	}
+
+	/**
+	 * Mark the handle of this lease as unreachable.
+	 * @return whether this is the first call for a lease that has not ended
+	 */
+	public synchronized boolean abandon() {
+		return happens(Event.ABANDON);
 	}
 
 	/**
 	 * Return whether no transaction can be in progress under this lease.
 	 */
 	public synchronized boolean isClear() {
-		return this.openTransactions == 0 && this.retiredSlots == 0;
+		return !isInTransaction() && this.retiredSlots == 0;
+	}
+
+	private boolean isInTransaction() {
+		return this.openTransactions > 0 || this.bound;
 	}
 
 	/**
@@ -131,7 +184,7 @@ public final class LeaseState {
 	 * @return {@code false} when the lease has already ended
 	 */
 	synchronized boolean open() {
-		boolean held = this.end == null;
+		boolean held = this.phase.isHeld();
 		this.openTransactions += held ? 1 : 0;
 		return held;
 	}
@@ -158,7 +211,7 @@ public final class LeaseState {
 	}
 
 	private int nextSlot() {
-		return (this.end == null && hasFreeSlot())
+		return (this.phase.isHeld() && hasFreeSlot())
 				? Integer.numberOfTrailingZeros(~(this.slotsInUse | this.retiredSlots)) : NO_SLOT;
 	}
 
@@ -181,24 +234,40 @@ public final class LeaseState {
 	}
 
 	/**
-	 * Defer a release until the last transaction has ended.
-	 * @return {@code false} when there is none
-	 */
-	public synchronized boolean releaseAtEnd() {
-		boolean open = this.openTransactions > 0;
-		this.releaseWanted |= open;
-		return open;
-	}
-
-	/**
 	 * End a transaction.
-	 * @return whether it was the last one, and a release waits for it
+	 * @return whether a release waits for it, and for no other one
 	 */
 	synchronized boolean close() {
 		this.openTransactions--;
-		boolean release = this.releaseWanted && this.openTransactions == 0;
-		this.releaseWanted &= !release;
-		return release;
+		return endDeferral();
+	}
+
+	/**
+	 * Bind the lease to the transaction in which it was acquired.
+	 */
+	synchronized void bind() {
+		this.bound = true;
+	}
+
+	/**
+	 * Return whether the lease was released by its owner, and the transaction in which it
+	 * was acquired keeps it.
+	 */
+	synchronized boolean isKeptAfterRelease() {
+		return this.bound && this.phase.allows(Event.TRANSACTIONS_ENDED);
+	}
+
+	/**
+	 * Separate the lease from the transaction in which it was acquired.
+	 * @return whether a release waits for it, and for no other one
+	 */
+	synchronized boolean unbind() {
+		this.bound = false;
+		return endDeferral();
+	}
+
+	private boolean endDeferral() {
+		return !isInTransaction() && happens(Event.TRANSACTIONS_ENDED);
 	}
 
 	/**
@@ -209,6 +278,25 @@ public final class LeaseState {
 			this.sessionSlots = new SessionSlots(this);
 		}
 		return this.sessionSlots;
+	}
+
+	/**
+	 * What is left to do for an owner that releases its lease.
+	 */
+	public enum Release {
+
+		/** The lease has ended now: release it to the store. */
+		NOW,
+
+		/** The end of the last transaction that keeps the lease will release it. */
+		AT_END_OF_TRANSACTION,
+
+		/** The lease has ended before, but the store may still have it. */
+		LOST,
+
+		/** A successor has the lease, so no request may be sent. */
+		HANDED_OVER
+
 	}
 
 }

@@ -247,13 +247,6 @@ public final class LockTransactions {
 	public interface Binding {
 
 		/**
-		 * Defer the release until the transaction has completed.
-		 * @return whether it was deferred; {@code false} when the transaction has already
-		 * completed
-		 */
-		boolean releaseAtEnd();
-
-		/**
 		 * Continue the transaction without the lock.
 		 */
 		void forget();

@@ -103,7 +103,7 @@ class DefaultLockEngineTests {
 			.subscribe();
 		LockWorld.eventually().until(() -> beginner.get() != null && !beginner.get().isAlive());
 		subscription.dispose();
-		assertThat(lease.get().isAboutToEnd()).isFalse();
+		assertThat(lease.get().state().isAboutToEnd()).isFalse();
 		job.complete();
 		LockWorld.eventually().until(() -> lease.get().end() == LossReason.RELEASED);
 	}

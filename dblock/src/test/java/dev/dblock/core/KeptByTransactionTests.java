@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
@@ -27,6 +28,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(300)
@@ -93,6 +95,27 @@ class KeptByTransactionTests {
 		})).isInstanceOf(IllegalStateException.class);
 		assertThat(this.transactions.outcomes()).containsExactly("rollback");
 		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void aReleaseAtTheMomentOfTheCommitReturnsThatTheLockWasHeld() {
+		CyclicBarrier together = new CyclicBarrier(2);
+		for (int i = 0; i < 300; i++) {
+			inTransaction(() -> {
+				LockHandle handle = this.locks.acquire("a");
+				TransactionSynchronization kept = TransactionSynchronizationManager.getSynchronizations().get(0);
+				Worker<Integer> completing = Worker.start(() -> {
+					int first = together.await();
+					kept.afterCompletion(TransactionSynchronization.STATUS_COMMITTED);
+					return first;
+				});
+				assertThatNoException().isThrownBy(together::await);
+				assertThat(handle.release()).isTrue();
+				assertThatNoException().isThrownBy(completing::result);
+				assertThat(isHeld()).isFalse();
+			});
+		}
+		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(300);
 	}
 
 	@Test

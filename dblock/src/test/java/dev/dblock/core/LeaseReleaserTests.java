@@ -487,7 +487,7 @@ class LeaseReleaserTests {
 		WatchedLeases leases = new WatchedLeases();
 		ManualScheduler timer = new ManualScheduler();
 		Lease lease = leases.grant("a", RUN);
-		lease.prove(LeaseDeadline.from(leases.clock(), extension));
+		lease.trusted().prove(LeaseDeadline.from(leases.clock(), extension));
 		leases.repository().always(Kind.RELEASE, Fault.NO_SERVER);
 		assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
 			.isInstanceOf(DataAccessResourceFailureException.class);

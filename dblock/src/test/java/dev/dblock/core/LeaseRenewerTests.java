@@ -130,7 +130,7 @@ class LeaseRenewerTests {
 		this.renewer.renew(held);
 		this.renewer.renew(held);
 		assertThat(batchSizes()).containsExactly(8, 4, 2);
-		assertThat(held).allMatch((lease) -> lease.retryDueInNanos() == Duration.ofSeconds(1).toNanos());
+		assertThat(held).allMatch((lease) -> lease.renewal().retryDueInNanos() == Duration.ofSeconds(1).toNanos());
 	}
 
 	@Test
@@ -171,8 +171,8 @@ class LeaseRenewerTests {
 		Lease lengthy = this.leases.hold("lengthy", LEASE).lease();
 		this.repository.always(Kind.RENEW, Fault.NO_SERVER);
 		this.renewer.renew(List.of(brief, lengthy));
-		assertThat(brief.retryDueInNanos()).isEqualTo(Duration.ofMillis(500).toNanos());
-		assertThat(lengthy.retryDueInNanos()).isEqualTo(Duration.ofSeconds(1).toNanos());
+		assertThat(brief.renewal().retryDueInNanos()).isEqualTo(Duration.ofMillis(500).toNanos());
+		assertThat(lengthy.renewal().retryDueInNanos()).isEqualTo(Duration.ofSeconds(1).toNanos());
 	}
 
 	@Test
@@ -315,7 +315,7 @@ class LeaseRenewerTests {
 			throw Fault.timeout().get();
 		});
 		this.renewer.renew(held);
-		assertThat(held.get(0).retryDueInNanos()).isNotPositive();
+		assertThat(held.get(0).renewal().retryDueInNanos()).isNotPositive();
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import dev.dblock.LossReason;
 import dev.dblock.core.Worker;
 import dev.dblock.store.TransactionFence;
+import dev.dblock.transaction.LeaseState.Release;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -93,14 +94,15 @@ class LeaseStateTests {
 
 	@Test
 	void aReleaseWaitsForTheLastTransaction() {
-		assertThat(this.state.releaseAtEnd()).isFalse();
 		this.state.open();
 		this.state.open();
 		assertThat(this.state.endWith(LossReason.RELEASED)).isFalse();
-		assertThat(this.state.releaseAtEnd()).isTrue();
+		assertThat(this.state.release()).isEqualTo(Release.AT_END_OF_TRANSACTION);
 		assertThat(this.state.close()).isFalse();
 		assertThat(this.state.close()).isTrue();
-		assertThat(this.state.endWith(LossReason.RELEASED)).isTrue();
+		assertThat(this.state.end()).isNull();
+		assertThat(this.state.release()).isEqualTo(Release.NOW);
+		assertThat(this.state.release()).isEqualTo(Release.LOST);
 	}
 
 	@Test
@@ -115,7 +117,7 @@ class LeaseStateTests {
 		int slot = this.state.takeSlot();
 		assertThat(this.state.endWith(LossReason.EXPIRED)).isTrue();
 		assertThat(this.state.end()).isEqualTo(LossReason.EXPIRED);
-		assertThat(this.state.releaseAtEnd()).isTrue();
+		assertThat(this.state.release()).isEqualTo(Release.AT_END_OF_TRANSACTION);
 		this.state.freeSlot(slot);
 		assertThat(this.state.close()).isTrue();
 		assertThat(this.state.end()).isEqualTo(LossReason.EXPIRED);
@@ -163,16 +165,89 @@ class LeaseStateTests {
 		assertThat(this.state.beginChange()).isTrue();
 		assertThat(this.state.canEndForSuccessor()).isFalse();
 		assertThat(this.state.endForSuccessor()).isFalse();
-		assertThat(this.state.isHandedOver()).isFalse();
-		assertThat(this.state.endWith(LossReason.RELEASED)).isTrue();
-		assertThat(this.state.isHandedOver()).isFalse();
+		assertThat(this.state.release()).isEqualTo(Release.NOW);
 	}
 
 	@Test
 	void noChangeBeginsAfterAHandOver() {
 		assertThat(this.state.endForSuccessor()).isTrue();
-		assertThat(this.state.isHandedOver()).isTrue();
+		assertThat(this.state.release()).isEqualTo(Release.HANDED_OVER);
 		assertThat(this.state.beginChange()).isFalse();
+	}
+
+	@Test
+	void theTransactionInWhichItWasAcquiredKeepsALeaseToo() {
+		this.state.bind();
+		this.state.open();
+		assertThat(this.state.endForSuccessor()).isFalse();
+		assertThat(this.state.release()).isEqualTo(Release.AT_END_OF_TRANSACTION);
+		assertThat(this.state.isKeptAfterRelease()).isTrue();
+		assertThat(this.state.close()).isFalse();
+		assertThat(this.state.unbind()).isTrue();
+		assertThat(this.state.isKeptAfterRelease()).isFalse();
+		assertThat(this.state.release()).isEqualTo(Release.NOW);
+	}
+
+	@Test
+	void theLastOfItsTransactionsReleasesALeaseThatWasLostMeanwhile() {
+		this.state.bind();
+		this.state.open();
+		this.state.release();
+		assertThat(this.state.endWith(LossReason.EXPIRED)).isTrue();
+		assertThat(this.state.unbind()).isFalse();
+		assertThat(this.state.close()).isTrue();
+		assertThat(this.state.release()).isEqualTo(Release.LOST);
+		assertThat(this.state.end()).isEqualTo(LossReason.EXPIRED);
+	}
+
+	@Test
+	void aLeaseThatIsLostBeforeItsReleaseIsNotKeptByTheTransactionInWhichItWasAcquired() {
+		this.state.bind();
+		this.state.endWith(LossReason.EXPIRED);
+		assertThat(this.state.release()).isEqualTo(Release.LOST);
+		assertThat(this.state.isKeptAfterRelease()).isFalse();
+		assertThat(this.state.unbind()).isFalse();
+	}
+
+	@Test
+	void anAnnouncedEndIsNotForgottenWhileATransactionKeepsTheLease() {
+		this.state.open();
+		this.state.aboutToEnd();
+		this.state.release();
+		assertThat(this.state.isAboutToEnd()).isTrue();
+		this.state.close();
+		assertThat(this.state.isAboutToEnd()).isTrue();
+		this.state.release();
+		assertThat(this.state.isAboutToEnd()).isFalse();
+	}
+
+	@Test
+	void aLeaseIsAbandonedOnceAndStillEnds() {
+		assertThat(this.state.abandon()).isTrue();
+		assertThat(this.state.abandon()).isFalse();
+		assertThat(this.state.isAboutToEnd()).isFalse();
+		assertThat(this.state.end()).isNull();
+		assertThat(this.state.endWith(LossReason.EXPIRED)).isTrue();
+		assertThat(this.state.abandon()).isFalse();
+	}
+
+	@Test
+	void ofAReleaseAndTheEndOfTheLastTransactionOneReleasesTheLease() throws Exception {
+		for (int i = 0; i < 500; i++) {
+			LeaseState state = new LeaseState();
+			state.open();
+			CountDownLatch both = new CountDownLatch(2);
+			Worker<Boolean> closing = Worker.start(() -> {
+				both.countDown();
+				both.await();
+				return state.close() && state.release() == Release.NOW;
+			});
+			both.countDown();
+			both.await();
+			boolean released = state.release() == Release.NOW;
+			assertThat(closing.result()).isNotEqualTo(released);
+			assertThat(state.end()).isEqualTo(LossReason.RELEASED);
+		}
 	}
 
 }

@@ -43,6 +43,7 @@ final class SimulationMutants {
 
 	private static List<Mutant> ofEngine() {
 		String lease = "core/Lease.java";
+		String trusted = "core/TrustedTime.java";
 		String queue = "core/LocalQueue.java";
 		String completion = "core/LeaseCompletion.java";
 		String store = "local/LocalLock.java";
@@ -73,16 +74,16 @@ final class SimulationMutants {
 						"Thread.currentThread(), deadline, this.clock)",
 						"Thread.currentThread(), LeaseDeadline.from(this.clock, terms.lease()), this.clock)"),
 				new Mutant("a renewal that counts from its answer", "core/LeaseRenewer.java",
-						"lease.prove(sent.withLease(lease.terms().lease()));",
-						"lease.prove(LeaseDeadline.from(this.clock, lease.terms().lease()));"),
-				new Mutant("an exact end trusted before its answer", lease,
+						"lease.trusted().prove(sent.withLease(lease.terms().lease()));",
+						"lease.trusted().prove(LeaseDeadline.from(this.clock, lease.terms().lease()));"),
+				new Mutant("an exact end trusted before its answer", trusted,
 						"this.deadline = this.deadline.upTo(exact);", ""),
-				new Mutant("a proof accepted during an exact change", lease,
+				new Mutant("a proof accepted during an exact change", trusted,
 						"if (this.exactChanges == 0 && (from == null || proof.sentNanos() - from > 0)) {",
 						"if (true) {"),
 				new Mutant("an extension trusted without its answer", "core/LeaseKeeper.java",
-						"\t\t\tlease.maybeExtended(LeaseDeadline.from(this.clock, atLeast));",
-						"\t\t\tlease.prove(LeaseDeadline.from(this.clock, atLeast));"),
+						"\t\t\tlease.trusted().maybeExtended(LeaseDeadline.from(this.clock, atLeast));",
+						"\t\t\tlease.trusted().prove(LeaseDeadline.from(this.clock, atLeast));"),
 				new Mutant("a successor that gets no handle", queue, "next.hand(handle);", ""),
 				new Mutant("a handed lock dropped by a waiter that gives up", queue,
 						"if (!this.waiters.remove(waiter)) {\n\t\t\treturn false;",
@@ -97,10 +98,11 @@ final class SimulationMutants {
 				new Mutant("the end of a lease not noticed", "core/LeaseWatchdog.java", "this.losses.expire(lease);",
 						""),
 				new Mutant("a finished thread not forgotten", completion,
-						"lease.owner().finish();\n\t\tthis.registry.finished(lease);\n\t\tthis.losses.endIfOver(lease);",
-						"this.losses.endIfOver(lease);"),
-				new Mutant("a hand-over during a change", state, "this.end == null && !this.changed && isClear()",
-						"this.end == null && isClear()"),
+						"lease.owner().finish();\n\t\tthis.registry.finished(lease);\n\t\treturn releaseNow(handle);",
+						"return releaseNow(handle);"),
+				new Mutant("a hand-over during a change", state,
+						"allows(Event.HAND_OVER) && !this.changed && isClear()",
+						"allows(Event.HAND_OVER) && isClear()"),
 				new Mutant("a change after a hand-over", state, "this.changed |= held;\n\t\treturn held;",
 						"return true;"),
 				new Mutant("acquisitions with the same id", requests, "this.clock.newId()", "\"one\""),
@@ -110,14 +112,16 @@ final class SimulationMutants {
 						"new Grant(this.key, this.token,"),
 				new Mutant("a release without the rest of the minimum hold", store,
 						"minHoldLeft.isZero() ? FREE : endOf(millis(minHoldLeft), now)", "FREE"),
-				new Mutant("a hand-over during the minimum hold", lease, "&& minHoldLeftNanos() == 0", ""),
+				new Mutant("a hand-over during the minimum hold", lease, "&& this.hold.minHoldLeftNanos() == 0", ""),
 				new Mutant("a suspension between two proofs not counted", "core/LeaseDeadline.java",
 						"Math.max(elapsed, wall)", "elapsed"),
-				new Mutant("steps of the clock not observed", "core/LeaseWatchdog.java", "lease.observeClocks();", ""),
-				new Mutant("overlapping exact changes trusted", lease, "confirmed && !this.exactChangesOverlap",
+				new Mutant("steps of the clock not observed", "core/LeaseWatchdog.java",
+						"lease.trusted().observeClocks();", ""),
+				new Mutant("overlapping exact changes trusted", trusted, "confirmed && !this.exactChangesOverlap",
 						"confirmed"),
-				new Mutant("an exact end trusted without its answer", keeper, "lease.endExactChange(exact, confirmed);",
-						"lease.endExactChange(exact, true);"),
+				new Mutant("an exact end trusted without its answer", keeper,
+						"lease.trusted().endExactChange(exact, confirmed);",
+						"lease.trusted().endExactChange(exact, true);"),
 				new Mutant("a refused extension trusted", keeper,
 						"if (this.repository.extend(lease.key(), atLeast, this.timeout)) {",
 						"if (this.repository.extend(lease.key(), atLeast, this.timeout) || true) {"),
@@ -215,8 +219,8 @@ final class SimulationMutants {
 				new Mutant("a release without notice of a transaction", "core/Lease.java",
 						"if (this.state.isUnsettled()) {", "if (false) {", List.of("--store", "mongodb")),
 				new Mutant("a hand-over under a transaction", "transaction/LeaseState.java",
-						"this.end == null && !this.changed && isClear()", "this.end == null && !this.changed",
-						List.of("--store", "mongodb")));
+						"allows(Event.HAND_OVER) && !this.changed && isClear()",
+						"allows(Event.HAND_OVER) && !this.changed", List.of("--store", "mongodb")));
 	}
 
 	private static List<Mutant> ofJobs() {
