@@ -34,6 +34,8 @@ class ArchitectureTests {
 
 	private static final String JOB = "dev.dblock.job";
 
+	private static final String CLAIM = "dev.dblock.claim";
+
 	private static final String SCHEDULE = "dev.dblock.job.schedule";
 
 	private static final String SUPPORT = "dev.dblock.support..";
@@ -81,7 +83,7 @@ class ArchitectureTests {
 	static final ArchRule packagesAreFreeOfCircles = slices().matching("dev.dblock.(**)").should().beFreeOfCycles();
 
 	@ArchTest
-	static final ArchRule apiUsesTheValuesOfJobs = onlyUses(API, JOB, SUPPORT);
+	static final ArchRule apiUsesTheValuesOfJobs = onlyUses(API, CLAIM, JOB, SUPPORT);
 
 	@ArchTest
 	static final ArchRule apiIsPublic = classes().that()
@@ -97,40 +99,44 @@ class ArchitectureTests {
 	static final ArchRule supportUsesNothingElse = onlyUses(SUPPORT);
 
 	@ArchTest
-	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, JOB, SETTINGS, STORE);
+	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, CLAIM, JOB, SETTINGS, STORE);
 
 	@ArchTest
-	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, JOB, ENGINE, STORE, SUPPORT);
-
-	@ArchTest
-	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, JOB, ENGINE, EXECUTION,
+	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, CLAIM, JOB, ENGINE, STORE,
 			SUPPORT);
 
 	@ArchTest
-	static final ArchRule valuesOfJobsUseNothingElse = onlyUses(JOB);
+	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, CLAIM, JOB, ENGINE, EXECUTION,
+			SUPPORT);
 
 	@ArchTest
-	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, JOB, SUPPORT);
+	static final ArchRule claimsUseNothingElse = onlyUses(CLAIM);
 
 	@ArchTest
-	static final ArchRule storesUseTheApi = onlyUses(STORE, API, JOB, SUPPORT);
+	static final ArchRule valuesOfJobsUseClaims = onlyUses(JOB, CLAIM, SUPPORT);
 
 	@ArchTest
-	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, JOB, STORE, SUPPORT);
+	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, JOB, SUPPORT);
+
+	@ArchTest
+	static final ArchRule storesUseTheApi = onlyUses(STORE, API, CLAIM, JOB, SUPPORT);
+
+	@ArchTest
+	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, CLAIM, JOB, STORE, SUPPORT);
 
 	@ArchTest
 	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, JOB, STORE, SUPPORT);
 
 	@ArchTest
-	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, TRANSACTION, SUPPORT, EVENT, STORE,
-			SETTINGS, OBSERVATION);
+	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, CLAIM, JOB, ENGINE, TRANSACTION, SUPPORT, EVENT,
+			STORE, SETTINGS, OBSERVATION);
 
 	@ArchTest
 	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, JOB, ENGINE, REACTIVE,
 			SUPPORT, STORE);
 
 	@ArchTest
-	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, JOB, ENGINE, SUPPORT);
+	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, CLAIM, JOB, ENGINE, SUPPORT);
 
 	@ArchTest
 	static final ArchRule onlyAnnotationsAndTheAutoConfigurationUseSchedules = noClasses().that()
@@ -206,8 +212,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule mostOfTheLibraryWorksWithoutReactor = noClasses().that()
-		.resideInAnyPackage(API, JOB, SCHEDULE, ENGINE, SUPPORT, EVENT, STORE, SETTINGS, OBSERVATION, LOCAL, MICROMETER,
-				INTEGRATION)
+		.resideInAnyPackage(API, CLAIM, JOB, SCHEDULE, ENGINE, SUPPORT, EVENT, STORE, SETTINGS, OBSERVATION, LOCAL,
+				MICROMETER, INTEGRATION)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");

@@ -9,12 +9,13 @@ import java.util.function.BooleanSupplier;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.claim.Claim;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRun;
+import dev.dblock.job.JobNews;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
@@ -200,10 +201,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				lock.lease().observedBy(hold);
 			}
 			logGrant(grant.handle(), terms, Duration.ofNanos(this.clock.nanoTime() - start));
-			JobRun crashed = (grant.handle() instanceof LeasedLock lock) ? lock.lease().reportCrash() : null;
-			if (crashed != null) {
-				logCrash(grant.handle(), crashed);
-				this.listeners.onRunCrashed(fullName, crashed);
+			Claim.News earlier = (grant.handle() instanceof LeasedLock lock) ? lock.lease().reportEarlier() : null;
+			if (earlier != null) {
+				logWarning(grant.handle(), earlier.warning());
+				this.listeners.onNews(fullName, earlier);
 			}
 			this.listeners.onAcquired(grant.handle());
 		}
@@ -222,16 +223,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		}
 	}
 
-	private static void logCrash(LockHandle handle, JobRun crashed) {
-		JobRun run = handle.run().orElse(null);
-		String next = (run != null && run.plannedAt().equals(crashed.plannedAt()))
-				? "This instance repeats the crashed run of %s, attempt %d".formatted(crashed.instance(), run.attempt())
-				: "It is not repeated";
-		LockMdc.log(handle.name(), handle.token(),
-				() -> logger.warn(
-						"The run of the job '{}' planned for {} crashed: {} started it at {}, and its lease expired"
-								+ " before its end was recorded. {}",
-						crashed.jobId(), crashed.plannedAt(), crashed.instance(), crashed.startedAt(), next));
+	private static void logWarning(LockHandle handle, @Nullable String warning) {
+		if (warning != null) {
+			LockMdc.log(handle.name(), handle.token(), () -> logger.warn(warning));
+		}
 	}
 
 	@Override
@@ -392,7 +387,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 		@Override
 		public void missed(String fullName, String jobId, Instant plannedAt) {
-			DefaultLockEngine.this.listeners.onMissed(fullName, jobId, plannedAt);
+			DefaultLockEngine.this.listeners.onNews(fullName, new JobNews.Missed(jobId, plannedAt));
 		}
 
 	}

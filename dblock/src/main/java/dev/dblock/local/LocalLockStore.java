@@ -15,6 +15,7 @@ import java.util.function.LongSupplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -122,9 +123,9 @@ public final class LocalLockStore {
 		return gone;
 	}
 
-	void pauseJob(String name, String jobId, String by) {
+	void pause(String name, Claim.Key key, String by) {
 		synchronized (this.locks) {
-			this.locks.computeIfAbsent(name, (key) -> new LocalLock()).pauseJob(jobId, by, now());
+			this.locks.computeIfAbsent(name, (missing) -> new LocalLock()).pause(key, by, now());
 		}
 	}
 
@@ -133,7 +134,7 @@ public final class LocalLockStore {
 	 */
 	public void forgetJobs() {
 		synchronized (this.locks) {
-			this.locks.values().forEach(LocalLock::forgetJobs);
+			this.locks.values().forEach(LocalLock::forgetRecords);
 		}
 	}
 

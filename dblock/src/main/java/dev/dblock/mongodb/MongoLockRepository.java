@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.Statements;
@@ -25,7 +26,6 @@ import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
@@ -291,7 +291,7 @@ public final class MongoLockRepository implements LockRepository {
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
 						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true,
-								grant.run(), grant.crashed());
+								grant.claimed());
 					});
 	}
 
@@ -379,7 +379,7 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return execute("release the lock '" + lease.name() + "'", timeout,
 				(statements, store) -> statements.release(store, lease, minHoldLeft, mark, end));

@@ -8,10 +8,9 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.Claimed;
 import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRefusal;
-import dev.dblock.job.JobRun;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -102,18 +101,18 @@ public interface LockRepository {
 	}
 
 	/**
-	 * Release a lock and record how a run of a job ended. If the record does not accept
-	 * that, because it was edited by hand, the lock is released without it.
+	 * Release a lock and record how the grant of a claim ended. If the record does not
+	 * accept that, because it was edited by hand, the lock is released without it.
 	 * @param lease the lease
 	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes
 	 * available immediately
 	 * @param mark the information for the next holder about transactions of earlier
 	 * holders
-	 * @param end how the run ended; {@code null} for a plain lock
+	 * @param end how the grant ended; {@code null} for a plain lock
 	 * @param timeout how long the request may take in total
 	 * @return whether this acquisition was still the holder, expired or not
 	 */
-	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration timeout);
+	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end, Duration timeout);
 
 	/**
 	 * Pause a job, whether or not its lock was ever acquired. Its firings are refused
@@ -291,36 +290,21 @@ public interface LockRepository {
 		 * @param acquiredAt when it was granted, by the store's clock
 		 * @param fenceRaised whether the fence was raised against an earlier holder,
 		 * whose transactions can no longer be committed
-		 * @param run the run of a job that it was granted for
-		 * @param crashed the run of the job before it, if that crashed and no instance is
-		 * known to have reported it
+		 * @param claimed what was recorded for its claim; {@code null} for a plain lock
 		 */
-		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised, @Nullable JobRun run,
-				@Nullable JobRun crashed) implements AcquireAnswer {
-
-			/**
-			 * Create the answer for a grant that follows no crash.
-			 * @param token the fencing token of the grant
-			 * @param lastToken the last token of the block that was reserved with it
-			 * @param acquiredAt when it was granted, by the store's clock
-			 * @param fenceRaised whether the fence was raised against an earlier holder
-			 * @param run the run of a job that it was granted for
-			 */
-			public Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised, @Nullable JobRun run) {
-				this(token, lastToken, acquiredAt, fenceRaised, run, null);
-			}
-
+		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised,
+				@Nullable Claimed claimed) implements AcquireAnswer {
 		}
 
 		/**
-		 * The lock is held by another acquisition, or in its minimum hold, or the firing
-		 * of a job is not due.
+		 * The lock is held by another acquisition, or in its minimum hold, or the record
+		 * of its claim does not allow it.
 		 *
 		 * @param lock its state
-		 * @param job why a firing of a job was refused; {@code null} if the lock is held
-		 * by something other than a run of the job
+		 * @param verdict why its claim was refused; {@code null} if the lock is held for
+		 * another purpose
 		 */
-		record Refused(LockInfo lock, @Nullable JobRefusal job) implements AcquireAnswer {
+		record Refused(LockInfo lock, Claim.@Nullable Verdict verdict) implements AcquireAnswer {
 
 			/**
 			 * Create the answer for a lock that is held, or in its minimum hold.

@@ -10,18 +10,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
+import dev.dblock.job.GrantedRun;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,14 +62,18 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	}
 
 	protected final AcquireAnswer fire(LeaseKey key, JobFiring firing) {
-		return locks().acquire(request(key, LEASE).withFiring(firing));
+		return locks().acquire(request(key, LEASE).withClaim(firing));
+	}
+
+	protected static GrantedRun granted(AcquireAnswer answer) {
+		return (GrantedRun) ((Granted) answer).claimed();
 	}
 
 	protected final Started started(JobFiring firing) {
 		LeaseKey key = key("stock");
 		AcquireAnswer answer = fire(key, firing);
 		assertThat(answer).isInstanceOf(Granted.class);
-		JobRun run = ((Granted) answer).run();
+		JobRun run = granted(answer).run();
 		assertThat(run).isNotNull();
 		assertThat(run.outcome()).isNull();
 		assertThat(run.token()).isEqualTo(((Granted) answer).token()).isEqualTo(((Granted) answer).lastToken());
@@ -94,7 +99,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	protected final JobRefusal refused(JobFiring firing) {
 		AcquireAnswer answer = fire(key("stock"), firing);
 		assertThat(answer).isInstanceOf(Refused.class);
-		return ((Refused) answer).job();
+		return (JobRefusal) ((Refused) answer).verdict();
 	}
 
 	protected final List<JobRun> runs() {
@@ -466,7 +471,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		if (outcome != null) {
 			end(key, outcome, error);
 		}
-		return ((Granted) answer).crashed();
+		return granted(answer).crashed();
 	}
 
 	@Test
@@ -542,11 +547,11 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobRun run = crashed(skip(at));
 		LeaseKey other = key("stock");
 		JobFiring firing = JobFiring.of("other", new Schedule.Planned(at), true);
-		assertThat(((Granted) fire(other, firing)).crashed()).isNull();
+		assertThat(granted(fire(other, firing)).crashed()).isNull();
 		locks().release(other, Duration.ZERO, FenceMark.KEEP, new RunEnd("other", JobRun.Outcome.SUCCEEDED, null),
 				TIMEOUT);
 		LeaseKey byHand = key("stock");
-		assertThat(((Granted) locks().acquire(request(byHand, LEASE))).crashed()).isNull();
+		assertThat(((Granted) locks().acquire(request(byHand, LEASE))).claimed()).isNull();
 		locks().release(byHand, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		locks().pauseJob("stock", JOB, "ann");
 		assertThat(refused(skip(at.plusSeconds(1))).reason()).isEqualTo(Reason.PAUSED);
@@ -792,12 +797,12 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		Instant at = past(30);
 		JobFiring firing = new JobFiring(id, new Schedule.Planned(at), "$" + id, false);
 		LeaseKey key = key("stock");
-		assertThat(((Granted) fire(key, firing)).run().jobId()).isEqualTo(id);
+		assertThat(granted(fire(key, firing)).run().jobId()).isEqualTo(id);
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.RUNNING);
 		RunEnd end = new RunEnd(id, JobRun.Outcome.FAILED, "$$ROOT");
 		assertThat(locks().release(key, Duration.ZERO, FenceMark.KEEP, end, TIMEOUT)).isTrue();
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.DONE);
-		assertThat(((Granted) fire(key("stock"), firing)).run().plannedAt()).isEqualTo(at);
+		assertThat(granted(fire(key("stock"), firing)).run().plannedAt()).isEqualTo(at);
 		locks().forceReleaseNow("stock");
 		locks().pauseJob("stock", id, "$$NOW");
 		JobStatus status = locks().findJob("stock", id).orElseThrow();

@@ -103,7 +103,7 @@ class ClassicTakeOverTests implements CommandListener {
 		JobFiring firing = JobFiring.of("nightly", new Schedule.Planned(Instant.EPOCH), false);
 		AcquireRequest request = LockRepositoryContract
 			.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10))
-			.withFiring(firing);
+			.withClaim(firing);
 		acquire();
 		this.locks.forceReleaseNow("stock");
 		this.looked.set(false);
@@ -111,7 +111,7 @@ class ClassicTakeOverTests implements CommandListener {
 		AcquireAnswer answer = this.locks.acquire(request);
 		assertThat(this.looked).isTrue();
 		assertThat(answer).isInstanceOfSatisfying(Refused.class,
-				(refused) -> assertThat(refused.job().reason()).isEqualTo(JobRefusal.Reason.PAUSED));
+				(refused) -> assertThat(((JobRefusal) refused.verdict()).reason()).isEqualTo(JobRefusal.Reason.PAUSED));
 		this.locks.resumeJob("stock", "nightly");
 		assertThat(this.locks.acquire(request)).isInstanceOf(AcquireAnswer.Granted.class);
 	}

@@ -10,13 +10,13 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +60,7 @@ final class NetworkRepository implements LockRepository {
 	@Override
 	public AcquireAnswer acquire(AcquireRequest request) {
 		AcquireRequest longer = new AcquireRequest(request.key(), request.lease().plus(KEPT), request.acquirer(),
-				request.thread(), request.why(), request.timeout(), request.tokens(), request.firing());
+				request.thread(), request.why(), request.timeout(), request.tokens(), request.claim());
 		Consumer<AcquireAnswer> applied = (answer) -> {
 			if (answer instanceof AcquireAnswer.Granted grant) {
 				this.judge.granted(this.instance, request, grant.token());
@@ -119,7 +119,7 @@ final class NetworkRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return send(() -> {
 			LockInfo before = this.store.find(lease.name()).orElse(null);

@@ -220,18 +220,18 @@ final class SimulationMutants {
 	}
 
 	private static List<Mutant> ofJobs() {
-		String decision = "store/JobDecision.java";
+		String decision = "job/JobDecision.java";
 		List<String> jobs = List.of("--mode", "jobs", "--store", "memory");
 		return List.of(
-				new Mutant("a skipped run repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
-						"lock.isRepeatable(before)", jobs),
-				new Mutant("a crashed run not repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
+				new Mutant("a skipped run repeated", decision, "firing.rerun() && before.isRepeatable(lock)",
+						"before.isRepeatable(lock)", jobs),
+				new Mutant("a crashed run not repeated", decision, "firing.rerun() && before.isRepeatable(lock)",
 						"false", List.of("--kills", "--scenario", "rerun", "--store", "memory")),
-				new Mutant("a finished run repeated", decision,
+				new Mutant("a finished run repeated", "job/StoredJob.java",
 						"boolean crashed = end == JobRun.Outcome.CRASHED || end == JobRun.Outcome.LOST;",
 						"boolean crashed = end != null;", jobs),
-				new Mutant("attempts without a limit", decision, "crashed && run.attempt() < MOST_ATTEMPTS", "crashed",
-						jobs),
+				new Mutant("attempts without a limit", "job/StoredJob.java",
+						"crashed && this.attempt < JobDecision.MOST_ATTEMPTS", "crashed", jobs),
 				new Mutant("a planned time granted early", decision, "due > now + EARLIEST", "false", jobs),
 				new Mutant("planned by the clock of the instance", "job/schedule/StoreClock.java",
 						"return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();",

@@ -20,7 +20,9 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobOperations.ManualRun;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
@@ -29,7 +31,6 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
 
@@ -382,9 +383,10 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		public void runElsewhere(Instant plannedAt) {
 			JobFiring firing = JobFiring.of(this.jobId, new Schedule.Planned(plannedAt), false);
 			if (TestLocks.this.elsewhere
-				.acquire(this.request.withFiring(firing)) instanceof AcquireAnswer.Refused refused) {
+				.acquire(this.request.withClaim(firing)) instanceof AcquireAnswer.Refused refused) {
 				throw new IllegalStateException("Another instance cannot run the job '%s' for %s: %s".formatted(
-						this.jobId, plannedAt, (refused.job() != null) ? refused.job().reason() : "its lock is held"));
+						this.jobId, plannedAt,
+						(refused.verdict() instanceof JobRefusal refusal) ? refusal.reason() : "its lock is held"));
 			}
 			TestLocks.this.elsewhere.release(this.request.key(), Duration.ZERO, FenceMark.KEEP,
 					new RunEnd(this.jobId, JobRun.Outcome.SUCCEEDED, null), this.request.timeout());

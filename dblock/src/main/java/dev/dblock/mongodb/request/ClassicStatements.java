@@ -17,6 +17,8 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.mongodb.request.ServerClock.Reading;
 import dev.dblock.store.AcquireRequest;
@@ -24,7 +26,6 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.StoreTimeoutException;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonNull;
@@ -89,7 +90,8 @@ final class ClassicStatements extends CommonStatements {
 				return found.isHeldBy(request.key().holder()) ? granted(store, request, found)
 						: Acquired.refused(request, found, now.notBefore());
 			}
-			JobGrant job = (request.firing() != null) ? JobGrant.of(request, stored, found, now.notBefore()) : null;
+			Request claim = request.claimRequest();
+			JobGrant job = (claim != null) ? JobGrant.of(claim, stored, found, now.notBefore()) : null;
 			if (job != null && !job.isDue()) {
 				return Acquired.refused(request, found, now.notBefore());
 			}
@@ -233,7 +235,7 @@ final class ClassicStatements extends CommonStatements {
 			.append(LockDocument.EXPIRES_AT, date(free))
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.CLEAN_UP_AT, date(cleanUpAt(found,
-					Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + LeaseTimes.keptFor(request.firing()))));
+					Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + LeaseTimes.keptFor(request.claim()))));
 		if (found != null) {
 			set.append(LockDocument.FENCE_PENDING,
 					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));
@@ -361,7 +363,8 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
-	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end) {
+	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			Claim.@Nullable End end) {
 		// A new sample cannot be too early, since the remaining hold was computed before
 		// it.
 		return releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark, end);

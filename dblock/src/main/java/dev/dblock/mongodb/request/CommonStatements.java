@@ -8,11 +8,13 @@ import java.util.function.Predicate;
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.StoreTimeoutException;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -69,11 +71,12 @@ abstract class CommonStatements implements Statements {
 	 */
 	@Override
 	public final Acquired acquire(StoreRequest store, AcquireRequest request) {
-		if (request.firing() == null) {
+		ClaimRecord.Request claim = request.claimRequest();
+		if (claim == null) {
 			return tryAcquire(store, request);
 		}
 		String name = request.key().name();
-		JobFields job = new JobFields(request.jobId());
+		JobFields job = new JobFields(claim.id());
 		try {
 			Acquired acquired = tryAcquire(store, request);
 			if (!acquired.malformed() || !repairRecord(store, name, job)) {
@@ -106,7 +109,7 @@ abstract class CommonStatements implements Statements {
 
 	@Override
 	public final boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark,
-			@Nullable RunEnd end) {
+			Claim.@Nullable End end) {
 		long minHoldMillis = LeaseTimes.millis(minHoldLeft);
 		return (minHoldMillis == 0) ? release(store, lease, mark, end)
 				: releaseLater(store, lease, minHoldMillis, mark, end);
@@ -116,9 +119,9 @@ abstract class CommonStatements implements Statements {
 	 * Release a lock that remains unavailable for the rest of its minimum hold.
 	 */
 	abstract boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
-			@Nullable RunEnd end);
+			Claim.@Nullable End end);
 
-	private static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, @Nullable RunEnd end) {
+	private static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, Claim.@Nullable End end) {
 		BsonDocument free = switch (mark) {
 			case KEEP -> FREE;
 			case CLEAR -> FREE_AND_FENCED;
@@ -127,7 +130,7 @@ abstract class CommonStatements implements Statements {
 		if (end == null) {
 			return updateUnrecorded(store, heldBy(lease), free);
 		}
-		return releaseRun(store, lease, free, end);
+		return releaseRun(store, lease, free, (RunEnd) end);
 	}
 
 	private static boolean releaseRun(StoreRequest store, LeaseKey lease, BsonDocument update, RunEnd end) {
@@ -188,10 +191,11 @@ abstract class CommonStatements implements Statements {
 	 * @param end how a run of a job ended
 	 * @return whether the acquisition was the holder
 	 */
-	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, @Nullable RunEnd end) {
+	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, Claim.@Nullable End end) {
 		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
 		BsonDocument update = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep);
-		return (end != null) ? releaseRun(store, lease, update, end) : updateUnrecorded(store, heldBy(lease), update);
+		return (end != null) ? releaseRun(store, lease, update, (RunEnd) end)
+				: updateUnrecorded(store, heldBy(lease), update);
 	}
 
 	/**
@@ -330,7 +334,7 @@ abstract class CommonStatements implements Statements {
 			String run = JobRecord.pathOfRun(stored, holder);
 			if (run != null) {
 				filter.append(run + "." + JobFields.RUN_HOLDER, text(holder));
-				update = recording(force, run, RunEnd.forced(name));
+				update = recording(force, run, RunEnd.FORCED);
 			}
 			if (update(store, filter, update)) {
 				return true;

@@ -3,12 +3,12 @@ package dev.dblock.mongodb.request;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.claim.ClaimRecord.Request;
+import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
-import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.JobDecision;
-import dev.dblock.store.StoredJob;
+import dev.dblock.job.StoredJob;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
@@ -65,7 +65,7 @@ final class JobExpressions {
 
 	private static final BsonDocument DATE_OR_MISSING = literals("date", "missing");
 
-	private final AcquireRequest request;
+	private final Request request;
 
 	private final JobFiring firing;
 
@@ -79,10 +79,10 @@ final class JobExpressions {
 
 	private final BsonString outcome;
 
-	JobExpressions(AcquireRequest request) {
+	JobExpressions(Request request) {
 		this.request = request;
-		this.firing = request.requireFiring();
-		this.job = new JobFields(request.jobId());
+		this.firing = (JobFiring) request.claim();
+		this.job = new JobFields(request.id());
 		this.last = ref("$" + this.job.path(JobFields.LAST));
 		this.planned = last(JobFields.PLANNED);
 		this.attempt = last(JobFields.ATTEMPT);
@@ -221,7 +221,7 @@ final class JobExpressions {
 				doc("$ne", this.outcome, text(JobRun.Outcome.SUCCEEDED.name())));
 	}
 
-	/** As {@code LockState.endOf()}. */
+	/** As {@code StoredRun.end()}. */
 	private BsonDocument end() {
 		// A job without rerun does not depend on whether the lock was released
 		BsonValue unrecorded = this.firing.rerun()
@@ -231,7 +231,7 @@ final class JobExpressions {
 				doc("$ifNull", this.outcome, unrecorded));
 	}
 
-	/** As {@code LockState.isReleased()}. */
+	/** As {@code StoredRun.isReleased()}. */
 	private BsonDocument isReleased() {
 		return doc("$and", hasType(ref("$" + LockDocument.HOLDER), "missing"),
 				doc("$eq", ref("$" + LockDocument.TOKEN), last(JobFields.RUN_TOKEN)));
@@ -282,7 +282,7 @@ final class JobExpressions {
 	private BsonDocument run(BsonValue planned, BsonValue attempt) {
 		return new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
 			.append(JobFields.FIRING, literal(this.firing.id()))
-			.append(JobFields.RUN_HOLDER, literal(this.request.key().holder()))
+			.append(JobFields.RUN_HOLDER, literal(this.request.holder()))
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, TOKEN);

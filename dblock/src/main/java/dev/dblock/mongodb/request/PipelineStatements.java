@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
@@ -13,15 +14,17 @@ import com.mongodb.MongoException;
 import com.mongodb.MongoServerException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -245,7 +248,7 @@ final class PipelineStatements extends CommonStatements {
 		AcquireRequest periodic = rehearsed(new Schedule.FixedRate(Duration.ofDays(1)));
 		List<BsonDocument> stages = new ArrayList<>();
 		stages.add(ONLY_ID);
-		stages.addAll(grant(planned, usualReplacement(planned, at)));
+		stages.addAll(grant(planned, usualReplacement(planned, Objects.requireNonNull(planned.claimRequest()), at)));
 		stages.add(doc("$set", ended(released(0, FenceMark.SET), REHEARSED_END)));
 		stages.addAll(grant(periodic, replacement(periodic)));
 		stages.add(REMOVABLE);
@@ -255,20 +258,20 @@ final class PipelineStatements extends CommonStatements {
 	private static AcquireRequest rehearsed(@Nullable Schedule schedule) {
 		AcquireRequest request = new AcquireRequest(new LeaseKey(REHEARSED_JOB, REHEARSED_HOLDER.getValue()),
 				Duration.ofSeconds(1), LITERAL, LITERAL, LITERAL, Duration.ZERO);
-		return (schedule != null) ? request.withFiring(JobFiring.of(REHEARSED_JOB, schedule, true)) : request;
+		return (schedule != null) ? request.withClaim(JobFiring.of(REHEARSED_JOB, schedule, true)) : request;
 	}
 
 	@Override
 	Acquired tryAcquire(StoreRequest store, AcquireRequest request) {
-		JobFiring firing = request.firing();
-		if (firing == null) {
+		Request claim = request.claimRequest();
+		if (claim == null) {
 			return acquire(store, request, replacement(request), ENCODED_PROJECTION);
 		}
 		BsonDocument projection = PROJECTION.clone();
-		JobExpressions job = new JobExpressions(request);
+		JobExpressions job = new JobExpressions(claim);
 		job.addTo(projection);
-		if (firing.schedule() instanceof Schedule.Planned asked) {
-			Acquired acquired = acquire(store, request, usualReplacement(request, asked), projection);
+		if (((JobFiring) claim.claim()).schedule() instanceof Schedule.Planned asked) {
+			Acquired acquired = acquire(store, request, usualReplacement(request, claim, asked), projection);
 			if (!acquired.due() || acquired.malformed()) {
 				return acquired;
 			}
@@ -278,20 +281,21 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	private BsonDocument replacement(AcquireRequest request) {
-		return (request.firing() != null) ? new JobExpressions(request).replacement(FREE, grant(request))
+		Request claim = request.claimRequest();
+		return (claim != null) ? new JobExpressions(claim).replacement(FREE, grant(request))
 				: doc("$cond", FREE, doc("$mergeObjects", ref("$$ROOT"), grant(request)), ref("$$ROOT"));
 	}
 
-	private BsonDocument usualReplacement(AcquireRequest request, Schedule.Planned asked) {
-		return new JobExpressions(request).usualReplacement(asked, FREE, grant(request));
+	private BsonDocument usualReplacement(AcquireRequest request, Request claim, Schedule.Planned asked) {
+		return new JobExpressions(claim).usualReplacement(asked, FREE, grant(request));
 	}
 
 	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
 			BsonDocument projection) {
 		String name = request.key().name();
 		BsonDocument answer = take(store, doc(LockDocument.ID, text(name)), grant(request, replacement), projection);
-		if (request.firing() != null && answer.size() == 2) {
-			// The lock was never acquired and the firing is not due, or the document is
+		if (request.claim() != null && answer.size() == 2) {
+			// The lock was never acquired and the claim is refused, or the document is
 			// foreign
 			find(store, name);
 			return Acquired.refused(request, null, now(answer));
@@ -359,7 +363,7 @@ final class PipelineStatements extends CommonStatements {
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
 			.append(LockDocument.CLEAN_UP_AT,
-					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.firing())));
+					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.claim())));
 	}
 
 	// A separate stage, since merging objects removes no field.
@@ -468,13 +472,14 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	@Override
-	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end) {
+	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			Claim.@Nullable End end) {
 		BsonDocument keep = released(minHoldMillis, mark);
 		if (end == null) {
 			return updateUnrecorded(store, heldBy(lease), List.of(doc("$set", keep)));
 		}
-		BsonDocument ended = ended(keep, end);
-		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, List.of(doc("$set", ended))),
+		BsonDocument ended = ended(keep, (RunEnd) end);
+		return releaseRun(lease, (RunEnd) end, (filter) -> updateUnrecorded(store, filter, List.of(doc("$set", ended))),
 				(filter) -> updateUnrecorded(store, filter, List.of(doc("$set", keep))));
 	}
 

@@ -7,16 +7,16 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord.Request;
+import dev.dblock.claim.Claimed;
+import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.JobDecision;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
-import dev.dblock.store.StoredJob.StoredRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,7 @@ public interface Statements {
 
 	boolean extendExactly(StoreRequest store, LeaseKey lease, Duration duration);
 
-	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end);
+	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end);
 
 	void pauseJob(StoreRequest store, String name, String jobId, String by);
 
@@ -66,36 +66,31 @@ public interface Statements {
 
 		static Acquired granted(LockDocument document, AcquireRequest request, int tokens) {
 			long last = document.token();
-			JobRun run = null;
-			JobRun crashed = null;
-			if (request.firing() != null) {
-				JobRecord record = document.job(new JobFields(request.jobId()));
-				StoredRun stored = record.last();
-				run = (stored != null && document.isHeldBy(stored.holder())) ? stored.toRun(request.jobId(), null)
-						: null;
-				crashed = record.toJob().crashed(request.jobId());
-			}
+			Request claim = request.claimRequest();
+			Claimed claimed = (claim != null) ? document.job(new JobFields(claim.id())).claimed(document, claim.id())
+					: null;
 			return new Acquired(
-					new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run, crashed),
+					new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, claimed),
 					document.isFencePending(), false, false);
 		}
 
 		/**
 		 * Create a refusal.
 		 * @param request the request
-		 * @param document the document; {@code null} if a firing is refused and nothing
-		 * is stored
+		 * @param document the document; {@code null} if a claim is refused and nothing is
+		 * stored
 		 * @param now milliseconds of the server's clock
 		 */
 		static Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {
 			LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
 					null, null, null, 0, null, null, null, null, Duration.ZERO);
-			if (request.firing() == null) {
+			Request claim = request.claimRequest();
+			if (claim == null) {
 				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
 			}
-			JobRecord record = (document != null) ? document.job(new JobFields(request.jobId()))
-					: JobRecord.read(null, new JobFields(request.jobId()));
-			JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
+			JobRecord record = (document != null) ? document.job(new JobFields(claim.id()))
+					: JobRecord.read(null, new JobFields(claim.id()));
+			JobDecision decision = JobDecision.of(claim, record.toJob(), JobRecord.stateOf(document, now), now);
 			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, record.malformed() != null,
 					decision.granted());
 		}

@@ -81,8 +81,8 @@ class JobEngine implements LockEngine {
 	@Override
 	public LockEngine.Attempt acquire(String name, LockOptions options) {
 		this.asked.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>())
-			.add(new Asked(options.firing(), Thread.currentThread().getName()));
-		return this.answers.getOrDefault(name, JobEngine::granted).apply(name, options.firing());
+			.add(new Asked((JobFiring) options.claim(), Thread.currentThread().getName()));
+		return this.answers.getOrDefault(name, JobEngine::granted).apply(name, (JobFiring) options.claim());
 	}
 
 	static LockEngine.Attempt granted(String name, @Nullable JobFiring firing) {
