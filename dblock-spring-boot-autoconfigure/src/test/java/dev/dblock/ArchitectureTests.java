@@ -99,14 +99,14 @@ class ArchitectureTests {
 	static final ArchRule supportUsesNothingElse = onlyUses(SUPPORT);
 
 	@ArchTest
-	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, CLAIM, JOB, SETTINGS, STORE);
+	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, CLAIM, SETTINGS, STORE);
 
 	@ArchTest
-	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, CLAIM, JOB, ENGINE, STORE,
+	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, CLAIM, ENGINE, STORE,
 			SUPPORT);
 
 	@ArchTest
-	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, CLAIM, JOB, ENGINE, EXECUTION,
+	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, CLAIM, ENGINE, EXECUTION,
 			SUPPORT);
 
 	@ArchTest
@@ -119,24 +119,36 @@ class ArchitectureTests {
 	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, JOB, SUPPORT);
 
 	@ArchTest
-	static final ArchRule storesUseTheApi = onlyUses(STORE, API, CLAIM, JOB, SUPPORT);
+	static final ArchRule storesUseTheApi = onlyUses(STORE, API, CLAIM, SUPPORT);
 
 	@ArchTest
-	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, CLAIM, JOB, STORE, SUPPORT);
+	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, CLAIM, STORE, SUPPORT);
 
 	@ArchTest
-	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, JOB, STORE, SUPPORT);
+	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, STORE, SUPPORT);
 
 	@ArchTest
-	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, CLAIM, JOB, ENGINE, TRANSACTION, SUPPORT, EVENT,
+	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, CLAIM, ENGINE, TRANSACTION, SUPPORT, EVENT,
 			STORE, SETTINGS, OBSERVATION);
 
 	@ArchTest
-	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, JOB, ENGINE, REACTIVE,
-			SUPPORT, STORE);
+	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, ENGINE, REACTIVE, SUPPORT,
+			STORE);
 
 	@ArchTest
-	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, CLAIM, JOB, ENGINE, SUPPORT);
+	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, CLAIM, JOB, ENGINE, STORE,
+			SUPPORT);
+
+	/**
+	 * The engine and the store in memory know only claims.
+	 */
+	@ArchTest
+	static final ArchRule engineDoesNotKnowJobs = noClasses().that()
+		.resideInAnyPackage(CORE, ENGINE, SETTINGS, STORE, EXECUTION, TRANSACTION, OBSERVATION, REACTIVE, LOCAL,
+				INTEGRATION)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(JOB, SCHEDULE);
 
 	@ArchTest
 	static final ArchRule onlyAnnotationsAndTheAutoConfigurationUseSchedules = noClasses().that()
@@ -146,7 +158,7 @@ class ArchitectureTests {
 		.resideInAPackage(SCHEDULE);
 
 	@ArchTest
-	static final ArchRule springIntegrationUsesTheApi = onlyUses(INTEGRATION, API, JOB, ENGINE, EXECUTION);
+	static final ArchRule springIntegrationUsesTheApi = onlyUses(INTEGRATION, API, ENGINE, EXECUTION);
 
 	@ArchTest
 	static void sideRoomsDoNotKnowEachOther(JavaClasses classes) {

@@ -1,7 +1,6 @@
 package dev.dblock.core;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -12,10 +11,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.claim.Claim;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.event.LockListener;
-import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobNews;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
@@ -76,8 +72,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private final EngineState state;
 
 	private final StoreHealth check;
-
-	private final JobRecords jobs = new StoredRecords();
 
 	/**
 	 * Create an engine over a store.
@@ -257,8 +251,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public JobRecords jobs() {
-		return this.jobs;
+	public void report(String fullName, Claim.News news) {
+		this.listeners.onNews(fullName, news);
 	}
 
 	/**
@@ -359,37 +353,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		while (any.getAsBoolean() && end - this.clock.pauseNanos() > 0 && !Thread.currentThread().isInterrupted()) {
 			this.clock.park(this, LOOK_AGAIN.toNanos());
 		}
-	}
-
-	/**
-	 * The run records in the store.
-	 */
-	private final class StoredRecords implements JobRecords {
-
-		@Override
-		public Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
-			LockRepository repository = DefaultLockEngine.this.repository;
-			return (limit != null)
-					? repository.findJob(fullName, jobId,
-							Durations.shorter(limit, DefaultLockEngine.this.settings.timeout()))
-					: repository.findJob(fullName, jobId);
-		}
-
-		@Override
-		public void pause(String fullName, String jobId, String by) {
-			DefaultLockEngine.this.repository.pauseJob(fullName, jobId, by);
-		}
-
-		@Override
-		public boolean resume(String fullName, String jobId) {
-			return DefaultLockEngine.this.repository.resumeJob(fullName, jobId);
-		}
-
-		@Override
-		public void missed(String fullName, String jobId, Instant plannedAt) {
-			DefaultLockEngine.this.listeners.onNews(fullName, new JobNews.Missed(jobId, plannedAt));
-		}
-
 	}
 
 }

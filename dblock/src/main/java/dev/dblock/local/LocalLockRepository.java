@@ -8,9 +8,8 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.claim.Claim;
-import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.StoredJob;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -72,21 +71,6 @@ public final class LocalLockRepository implements LockRepository {
 	}
 
 	@Override
-	public void pauseJob(String name, String jobId, String by) {
-		this.store.pause(name, StoredJob.key(jobId), by);
-	}
-
-	@Override
-	public boolean resumeJob(String name, String jobId) {
-		return this.store.change(name, (lock, now) -> lock.resume(StoredJob.key(jobId), now));
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
-		return this.store.read(name, (lock, now) -> (JobStatus) lock.status(StoredJob.key(jobId), now));
-	}
-
-	@Override
 	public Optional<LockInfo> find(String name) {
 		return this.store.read(name, (lock, now) -> lock.info(name, now));
 	}
@@ -120,6 +104,11 @@ public final class LocalLockRepository implements LockRepository {
 	@Override
 	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return null;
+	}
+
+	@Override
+	public Optional<ClaimRecords> claims() {
+		return Optional.of(this.store);
 	}
 
 	@Override

@@ -9,8 +9,8 @@ import java.util.Optional;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.claim.Claimed;
-import dev.dblock.job.JobInfo.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -115,48 +115,6 @@ public interface LockRepository {
 	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end, Duration timeout);
 
 	/**
-	 * Pause a job, whether or not its lock was ever acquired. Its firings are refused
-	 * until it is resumed; a run that has begun continues.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @param by the operator that pauses it
-	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
-	 * stored under the name
-	 */
-	void pauseJob(String name, String jobId, String by);
-
-	/**
-	 * Resume a job.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @return whether it was paused
-	 */
-	boolean resumeJob(String name, String jobId);
-
-	/**
-	 * Read the run record of a job.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @return its record, or empty if nothing is stored under the name
-	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
-	 * stored under the name
-	 */
-	Optional<JobStatus> findJob(String name, String jobId);
-
-	/**
-	 * Read the run record of a job within a time limit.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @param timeout how long the request may take in total
-	 * @return its record, or empty if nothing is stored under the name
-	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
-	 * stored under the name
-	 */
-	default Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
-		return findJob(name, jobId);
-	}
-
-	/**
 	 * Return the state of one lock.
 	 * @param name its full name
 	 * @return its state, or empty if there is no document
@@ -234,6 +192,14 @@ public interface LockRepository {
 	 */
 	default @Nullable TransactionFence fenceFor(TransactionContext transaction) {
 		return null;
+	}
+
+	/**
+	 * Return the records of claims in this store.
+	 * @return the records; empty if this store grants locks without claims only
+	 */
+	default Optional<ClaimRecords> claims() {
+		return Optional.empty();
 	}
 
 	/**

@@ -23,9 +23,9 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.job.JobDecision;
-import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.StoredJob;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -44,7 +44,7 @@ import org.springframework.transaction.reactive.TransactionContext;
  * A store that keeps the contract of {@link LockRepository} by a server clock of its own,
  * and whose requests fail as a test has scripted.
  */
-final class InMemoryLockRepository implements LockRepository {
+final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 
 	/**
 	 * Requests for names with this prefix are neither counted nor disturbed.
@@ -190,31 +190,36 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	@Override
-	public void pauseJob(String name, String jobId, String by) {
+	public Optional<ClaimRecords> claims() {
+		return Optional.of(this);
+	}
+
+	@Override
+	public void pause(String name, Claim.Key key, String by) {
 		synchronized (this.documents) {
-			Document document = this.documents.computeIfAbsent(name, (key) -> new Document());
-			document.jobs.put(jobId, document.job(jobId).pausedBy(by, now()));
+			Document document = this.documents.computeIfAbsent(name, (missing) -> new Document());
+			document.jobs.put(key.id(), document.job(key.id()).pausedBy(by, now()));
 		}
 	}
 
 	@Override
-	public boolean resumeJob(String name, String jobId) {
+	public boolean resume(String name, Claim.Key key) {
 		synchronized (this.documents) {
 			Document document = this.documents.get(name);
-			boolean paused = document != null && document.job(jobId).paused();
+			boolean paused = document != null && document.job(key.id()).paused();
 			if (paused) {
-				document.jobs.put(jobId, document.job(jobId).resumed(now()));
+				document.jobs.put(key.id(), document.job(key.id()).resumed(now()));
 			}
 			return paused;
 		}
 	}
 
 	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
+	public Optional<ClaimRecord.Status> find(String name, Claim.Key key, @Nullable Duration limit) {
 		synchronized (this.documents) {
 			return Optional.ofNullable(this.documents.get(name))
-				.map((document) -> document.job(jobId)
-					.toStatus(jobId, document.state(now()), document.heldBy(now()), now()));
+				.map((document) -> document.job(key.id())
+					.toStatus(key.id(), document.state(now()), document.heldBy(now()), now()));
 		}
 	}
 

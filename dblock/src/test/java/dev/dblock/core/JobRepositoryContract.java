@@ -107,7 +107,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	}
 
 	protected final JobStatus status() {
-		return locks().findJob("stock", JOB).orElseThrow();
+		return JobRecords.of(locks()).find("stock", JOB).orElseThrow();
 	}
 
 	private static void assertRun(JobRun run, Instant planned, int attempt) {
@@ -553,9 +553,9 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		LeaseKey byHand = key("stock");
 		assertThat(((Granted) locks().acquire(request(byHand, LEASE))).claimed()).isNull();
 		locks().release(byHand, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		assertThat(refused(skip(at.plusSeconds(1))).reason()).isEqualTo(Reason.PAUSED);
-		locks().resumeJob("stock", JOB);
+		JobRecords.of(locks()).resume("stock", JOB);
 		assertThat(crashedBefore(skip(at.plusSeconds(1))).token()).isEqualTo(run.token());
 	}
 
@@ -594,10 +594,10 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 				TIMEOUT))
 			.isTrue();
 		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(JobRun.Outcome.SUCCEEDED);
-		assertThat(locks().findJob("stock", "other").orElseThrow().runs()).singleElement()
+		assertThat(JobRecords.of(locks()).find("stock", "other").orElseThrow().runs()).singleElement()
 			.satisfies((run) -> assertThat(run.error()).isEqualTo("x"));
-		assertThat(locks().findJob("stock", "third").orElseThrow().runs()).isEmpty();
-		assertThat(locks().findJob("nothing", JOB)).isEmpty();
+		assertThat(JobRecords.of(locks()).find("stock", "third").orElseThrow().runs()).isEmpty();
+		assertThat(JobRecords.of(locks()).find("nothing", JOB)).isEmpty();
 	}
 
 	@Test
@@ -693,7 +693,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aPausedJobIsRefusedUntilItIsResumed() {
 		Instant paused = storeTime();
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		JobStatus status = status();
 		assertThat(status)
 			.isEqualTo(new JobStatus(JOB, List.of(), true, "ann", status.pausedAt(), null, null, status.at()));
@@ -709,15 +709,15 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 			.isInstanceOf(Granted.class);
 		locks().forceReleaseNow("stock");
 		release(acquired("stock"), Duration.ZERO);
-		locks().pauseJob("stock", JOB, "bob");
+		JobRecords.of(locks()).pause("stock", JOB, "bob");
 		assertThat(refused(skip(at)).pausedBy()).isEqualTo("bob");
 		Instant resumed = storeTime();
-		assertThat(locks().resumeJob("stock", JOB)).isTrue();
+		assertThat(JobRecords.of(locks()).resume("stock", JOB)).isTrue();
 		assertThat(status().resumedAt()).isBetween(resumed.minus(slack()), storeTime().plus(slack()));
-		assertThat(locks().resumeJob("stock", JOB)).isFalse();
-		assertThat(locks().resumeJob("nothing", JOB)).isFalse();
+		assertThat(JobRecords.of(locks()).resume("stock", JOB)).isFalse();
+		assertThat(JobRecords.of(locks()).resume("nothing", JOB)).isFalse();
 		Started run = started(skip(at));
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.PAUSED);
 		assertThat(status().heldBy()).isEqualTo(run.run().instance());
 		assertThat(end(run.key(), JobRun.Outcome.SUCCEEDED, null)).as("a run goes on").isTrue();
@@ -731,9 +731,9 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	void aPauseLeavesTheTokensRising() {
 		long last = granted("stock").lastToken();
 		locks().forceReleaseNow("stock");
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		assertThat(granted("stock").token()).isGreaterThan(last);
-		locks().pauseJob("new", JOB, "ann");
+		JobRecords.of(locks()).pause("new", JOB, "ann");
 		assertThat(look("new").held()).isFalse();
 		assertThat(granted("new").token()).isBetween(storeTime().minusSeconds(3600).toEpochMilli() * 1024,
 				storeTime().plus(slack()).plusSeconds(1).toEpochMilli() * 1024);
@@ -804,18 +804,18 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.DONE);
 		assertThat(granted(fire(key("stock"), firing)).run().plannedAt()).isEqualTo(at);
 		locks().forceReleaseNow("stock");
-		locks().pauseJob("stock", id, "$$NOW");
-		JobStatus status = locks().findJob("stock", id).orElseThrow();
+		JobRecords.of(locks()).pause("stock", id, "$$NOW");
+		JobStatus status = JobRecords.of(locks()).find("stock", id).orElseThrow();
 		assertThat(status.pausedBy()).isEqualTo("$$NOW");
 		assertThat(status.runs()).hasSize(1);
-		assertThat(locks().resumeJob("stock", id)).isTrue();
+		assertThat(JobRecords.of(locks()).resume("stock", id)).isTrue();
 	}
 
 	@Test
 	void withoutAnIdTheJobIsCalledLikeItsLock() {
 		JobFiring firing = JobFiring.of(null, new Schedule.Planned(past(30)), false);
 		assertThat(started(firing).run().jobId()).isEqualTo("stock");
-		assertThat(locks().findJob("stock", "stock").orElseThrow().runs()).hasSize(1);
+		assertThat(JobRecords.of(locks()).find("stock", "stock").orElseThrow().runs()).hasSize(1);
 	}
 
 	/**

@@ -19,6 +19,7 @@ import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobNews;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob.RunEnd;
@@ -73,7 +74,7 @@ class JobRunsTests {
 	}
 
 	private List<JobRun> runs() {
-		return this.repository.findJob("a", "a").orElseThrow().runs();
+		return JobRecords.of(this.repository).find("a", "a").orElseThrow().runs();
 	}
 
 	private JobRun last() {
@@ -111,7 +112,7 @@ class JobRunsTests {
 		failing.runFailed(new IllegalStateException("no paper"));
 		failing.close();
 		granted(this.engine.acquire("c", LockOptions.defaults())).close();
-		this.engine.jobs().missed("a", "a", this.at);
+		this.engine.report("a", new JobNews.Missed("a", this.at));
 		LockWorld.eventually()
 			.untilAsserted(() -> assertThat(this.world.news()).endsWith("ended b FAILED", "acquired c", "released c",
 					"missed a at " + this.at));
@@ -138,7 +139,7 @@ class JobRunsTests {
 		Instant future = this.at.plus(LONG);
 		LockRefusal notDue = refused(this.engine.acquire("a", patient.plannedFor(future)));
 		assertThat(notDue.describe()).endsWith("not due before " + future);
-		this.repository.pauseJob("a", "a", "ann");
+		JobRecords.of(this.repository).pause("a", "a", "ann");
 		LockRefusal paused = refused(this.engine.acquire("a", patient.plannedFor(this.at.plusSeconds(2))));
 		assertThat(paused.describe()).endsWith("paused by ann");
 		assertThat(asked()).as("one request each").isEqualTo(6);

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -86,18 +86,8 @@ final class NotifyingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
-	public void pauseJob(String name, String jobId, String by) {
-		this.store.pauseJob(name, jobId, by);
-	}
-
-	@Override
-	public boolean resumeJob(String name, String jobId) {
-		return this.store.resumeJob(name, jobId);
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
-		return this.store.findJob(name, jobId);
+	public Optional<ClaimRecords> claims() {
+		return this.store.claims();
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandSucceededEvent;
 import dev.dblock.ForeignDocumentException;
+import dev.dblock.core.JobRecords;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -107,12 +108,12 @@ class ClassicTakeOverTests implements CommandListener {
 		acquire();
 		this.locks.forceReleaseNow("stock");
 		this.looked.set(false);
-		this.afterTheLook = () -> this.locks.pauseJob("stock", "nightly", "ann");
+		this.afterTheLook = () -> JobRecords.of(this.locks).pause("stock", "nightly", "ann");
 		AcquireAnswer answer = this.locks.acquire(request);
 		assertThat(this.looked).isTrue();
 		assertThat(answer).isInstanceOfSatisfying(Refused.class,
 				(refused) -> assertThat(((JobRefusal) refused.verdict()).reason()).isEqualTo(JobRefusal.Reason.PAUSED));
-		this.locks.resumeJob("stock", "nightly");
+		JobRecords.of(this.locks).resume("stock", "nightly");
 		assertThat(this.locks.acquire(request)).isInstanceOf(AcquireAnswer.Granted.class);
 	}
 

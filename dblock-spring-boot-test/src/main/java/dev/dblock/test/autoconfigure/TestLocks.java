@@ -22,6 +22,7 @@ import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob;
 import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
@@ -439,7 +440,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * Pause the job, as an operator does.
 		 */
 		public void pause() {
-			TestLocks.this.engine.jobs().pause(this.request.key().name(), this.jobId, "a test");
+			TestLocks.this.store.pause(this.request.key().name(), StoredJob.key(this.jobId), "a test");
 		}
 
 		/**
@@ -447,7 +448,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * @return whether it was paused
 		 */
 		public boolean resume() {
-			return TestLocks.this.engine.jobs().resume(this.request.key().name(), this.jobId);
+			return TestLocks.this.store.resume(this.request.key().name(), StoredJob.key(this.jobId));
 		}
 
 		/**
@@ -455,9 +456,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * @return the runs, the latest first
 		 */
 		public List<JobRun> runs() {
-			return TestLocks.this.engine.jobs()
-				.find(this.request.key().name(), this.jobId, null)
-				.map(JobStatus::runs)
+			return TestLocks.this.store.find(this.request.key().name(), StoredJob.key(this.jobId), null)
+				.map((record) -> ((JobStatus) record).runs())
 				.orElse(List.of());
 		}
 

@@ -18,8 +18,8 @@ import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecord.Request;
-import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.mongodb.request.ServerClock.Reading;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -376,8 +376,8 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
-	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
-		return find(store, name, (found, now) -> found.job(new JobFields(jobId)).toStatus(jobId, found, now));
+	public Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
+		return find(store, name, (found, now) -> found.job(new JobFields(key.id())).toStatus(key.id(), found, now));
 	}
 
 	@Override

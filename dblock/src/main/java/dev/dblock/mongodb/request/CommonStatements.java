@@ -203,8 +203,8 @@ abstract class CommonStatements implements Statements {
 	 * with only an id and a pause would not be one of ours.
 	 */
 	@Override
-	public final void pauseJob(StoreRequest store, String name, String jobId, String by) {
-		JobFields job = new JobFields(jobId);
+	public final void pause(StoreRequest store, String name, Claim.Key key, String by) {
+		JobFields job = new JobFields(key.id());
 		// Only determines when unused documents are removed, so the local clock is
 		// sufficient
 		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + PAUSE_KEPT));
@@ -241,8 +241,8 @@ abstract class CommonStatements implements Statements {
 	abstract long firstToken(StoreRequest store);
 
 	@Override
-	public final boolean resumeJob(StoreRequest store, String name, String jobId) {
-		JobFields job = new JobFields(jobId);
+	public final boolean resume(StoreRequest store, String name, Claim.Key key) {
+		JobFields job = new JobFields(key.id());
 		String paused = job.path(JobFields.PAUSED);
 		return update(store, lock(name).append(paused, doc("$exists", BsonBoolean.TRUE)),
 				doc("$unset", doc(paused, text(""))).append("$currentDate",

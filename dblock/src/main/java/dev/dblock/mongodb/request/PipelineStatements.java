@@ -15,10 +15,10 @@ import com.mongodb.MongoServerException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
-import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.store.AcquireRequest;
@@ -507,10 +507,10 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	@Override
-	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
-		JobFields job = new JobFields(jobId);
+	public Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
+		JobFields job = new JobFields(key.id());
 		return find(store, name, PROJECTION.clone().append(job.path(), new BsonInt32(1)),
-				(lock, now) -> lock.job(job).toStatus(jobId, lock, now));
+				(lock, now) -> lock.job(job).toStatus(key.id(), lock, now));
 	}
 
 	@Override

@@ -8,10 +8,10 @@ import java.util.Optional;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.claim.Claimed;
 import dev.dblock.job.JobDecision;
-import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The requests in one dialect. Each has the effect that
- * {@link dev.dblock.store.LockRepository} specifies for the method with the same name,
- * and throws the exceptions of the driver.
+ * {@link dev.dblock.store.LockRepository} or {@link dev.dblock.claim.ClaimRecords}
+ * specifies for the method with the same name, and throws the exceptions of the driver.
  */
 public interface Statements {
 
@@ -36,11 +36,11 @@ public interface Statements {
 
 	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end);
 
-	void pauseJob(StoreRequest store, String name, String jobId, String by);
+	void pause(StoreRequest store, String name, Claim.Key key, String by);
 
-	boolean resumeJob(StoreRequest store, String name, String jobId);
+	boolean resume(StoreRequest store, String name, Claim.Key key);
 
-	Optional<JobStatus> findJob(StoreRequest store, String name, String jobId);
+	Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key);
 
 	Optional<LockInfo> find(StoreRequest store, String name);
 
