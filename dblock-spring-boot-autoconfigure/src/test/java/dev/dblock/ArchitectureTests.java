@@ -72,6 +72,8 @@ class ArchitectureTests {
 
 	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
 
+	private static final String OF_JOBS_IN_MONGODB = "dev\\.dblock\\.mongodb\\.request\\.Job.*";
+
 	private static final Set<String> CHANCE = Set.of("System.nanoTime", "System.currentTimeMillis", "Thread.sleep",
 			"LockSupport.park", "LockSupport.parkNanos", "UUID.randomUUID", "ThreadLocalRandom.current",
 			"SecureRandom.<init>", "Random.<init>");
@@ -140,15 +142,28 @@ class ArchitectureTests {
 			SUPPORT);
 
 	/**
-	 * The engine and the store in memory know only claims.
+	 * They know only claims. MongoDB's part in jobs is in classes of its own.
 	 */
 	@ArchTest
-	static final ArchRule engineDoesNotKnowJobs = noClasses().that()
+	static final ArchRule engineAndStoresDoNotKnowJobs = noClasses().that()
 		.resideInAnyPackage(CORE, ENGINE, SETTINGS, STORE, EXECUTION, TRANSACTION, OBSERVATION, REACTIVE, LOCAL,
-				INTEGRATION)
+				INTEGRATION, MONGODB)
+		.and()
+		.haveNameNotMatching(OF_JOBS_IN_MONGODB)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage(JOB, SCHEDULE);
+
+	@ArchTest
+	static final ArchRule statementsKnowOnlyClaims = noClasses().that()
+		.resideInAPackage(MONGODB)
+		.and()
+		.haveNameNotMatching(OF_JOBS_IN_MONGODB)
+		.and()
+		.doNotHaveSimpleName("StoreAccess")
+		.should()
+		.dependOnClassesThat()
+		.haveNameMatching(OF_JOBS_IN_MONGODB);
 
 	@ArchTest
 	static final ArchRule onlyAnnotationsAndTheAutoConfigurationUseSchedules = noClasses().that()

@@ -69,7 +69,8 @@ final class ClassicStatements extends CommonStatements {
 
 	private final ServerClock clock;
 
-	ClassicStatements(LeaseTimes times, ServerClock clock) {
+	ClassicStatements(LeaseTimes times, ServerClock clock, ClaimStatements claims) {
+		super(claims);
 		this.times = times;
 		this.clock = clock;
 	}
@@ -88,14 +89,15 @@ final class ClassicStatements extends CommonStatements {
 			Reading now = (found != null) ? this.clock.read(store) : this.clock.readAnew(store);
 			if (found != null && found.isTakenAt(now.notBefore())) {
 				return found.isHeldBy(request.key().holder()) ? granted(store, request, found)
-						: Acquired.refused(request, found, now.notBefore());
+						: refused(request, found, now.notBefore());
 			}
 			Request claim = request.claimRequest();
-			JobGrant job = (claim != null) ? JobGrant.of(claim, stored, found, now.notBefore()) : null;
-			if (job != null && !job.isDue()) {
-				return Acquired.refused(request, found, now.notBefore());
+			ClaimStatements.Grant granting = (claim != null) ? this.claims.grant(claim, stored, found, now.notBefore())
+					: null;
+			if (granting != null && !granting.isDue()) {
+				return refused(request, found, now.notBefore());
 			}
-			LockDocument taken = lasting(store, take(store, request, found, now, job), now);
+			LockDocument taken = lasting(store, take(store, request, found, now, granting), now);
 			if (taken != null) {
 				return granted(store, request, taken);
 			}
@@ -112,7 +114,7 @@ final class ClassicStatements extends CommonStatements {
 		if (document.isNew()) {
 			awaitClock(store, document.name(), document.token() / LockDocument.TOKENS_PER_MILLI);
 		}
-		return Acquired.granted(document, request, tokens(request, document.isNew()));
+		return granted(request, document, tokens(request, document.isNew()));
 	}
 
 	// Limits the wait for the tokens of a new document, regardless of the number
@@ -141,12 +143,12 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
-			Reading now, @Nullable JobGrant job) {
+			Reading now, ClaimStatements.@Nullable Grant granting) {
 		BsonDocument grant = grant(request, found, now);
 		BsonDocument filter = asRead(request.key().name(), found);
-		if (job != null) {
-			job.addTo(grant);
-			job.addToFilter(filter);
+		if (granting != null) {
+			granting.addTo(grant);
+			granting.addToFilter(filter);
 		}
 		return update(store, filter, grant);
 	}
@@ -246,7 +248,7 @@ final class ClassicStatements extends CommonStatements {
 	private long cleanUpAt(@Nullable LockDocument found, long unused) {
 		long earliest = unused + this.times.retention();
 		long latest = earliest + this.times.retentionSlack();
-		long sensible = (found != null && found.hasJobs()) ? earliest + this.times.longestRetentionSlack() : latest;
+		long sensible = (found != null && found.hasClaims()) ? earliest + this.times.longestRetentionSlack() : latest;
 		Long stored = (found != null) ? found.cleanUpAt() : null;
 		return (stored != null && stored >= earliest && stored <= sensible) ? stored : latest;
 	}
@@ -377,7 +379,7 @@ final class ClassicStatements extends CommonStatements {
 
 	@Override
 	public Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
-		return find(store, name, (found, now) -> found.job(new JobFields(key.id())).toStatus(key.id(), found, now));
+		return find(store, name, (found, now) -> this.claims.status(key, found, now));
 	}
 
 	@Override

@@ -24,7 +24,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * document that was read, which the grant replaces by compare-and-swap on holder, token
  * and expiry.
  */
-final class JobGrant {
+final class JobGrant implements ClaimStatements.Grant {
 
 	private final Request request;
 
@@ -58,25 +58,19 @@ final class JobGrant {
 		return new JobGrant(request, job, record, decision, now);
 	}
 
-	boolean isDue() {
+	@Override
+	public boolean isDue() {
 		return this.decision.due() && this.record.malformed() == null;
 	}
 
-	/**
-	 * Add the condition to the filter of a grant that the job was not paused since it was
-	 * read.
-	 * @param filter the filter
-	 */
-	void addToFilter(BsonDocument filter) {
+	@Override
+	public void addToFilter(BsonDocument filter) {
 		BsonValue paused = this.record.fields().get(JobFields.PAUSED);
 		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : CommonStatements.IS_ABSENT);
 	}
 
-	/**
-	 * Add the run record to the update of a grant.
-	 * @param grant the update, with the token
-	 */
-	void addTo(BsonDocument grant) {
+	@Override
+	public void addTo(BsonDocument grant) {
 		BsonDocument set = grant.getDocument("$set");
 		BsonDocument run = new BsonDocument(JobFields.PLANNED, date(this.decision.planned()))
 			.append(JobFields.ATTEMPT, new BsonInt32(this.decision.attempt()))

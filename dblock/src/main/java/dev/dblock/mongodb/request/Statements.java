@@ -9,9 +9,6 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
-import dev.dblock.claim.ClaimRecord.Request;
-import dev.dblock.claim.Claimed;
-import dev.dblock.job.JobDecision;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -55,46 +52,10 @@ public interface Statements {
 	 *
 	 * @param answer the answer
 	 * @param fencePending whether a transaction of an earlier holder may be in progress
-	 * @param malformed whether it was refused since no grant can use the run record
-	 * @param due whether it was refused although the rules for jobs would have granted it
+	 * @param malformed whether it was refused since no grant can use its claim's record
+	 * @param due whether it was refused although its claim's rules would have granted it
 	 */
 	record Acquired(AcquireAnswer answer, boolean fencePending, boolean malformed, boolean due) {
-
-		static Acquired granted(LockDocument document, AcquireRequest request) {
-			return granted(document, request, request.tokens());
-		}
-
-		static Acquired granted(LockDocument document, AcquireRequest request, int tokens) {
-			long last = document.token();
-			Request claim = request.claimRequest();
-			Claimed claimed = (claim != null) ? document.job(new JobFields(claim.id())).claimed(document, claim.id())
-					: null;
-			return new Acquired(
-					new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, claimed),
-					document.isFencePending(), false, false);
-		}
-
-		/**
-		 * Create a refusal.
-		 * @param request the request
-		 * @param document the document; {@code null} if a claim is refused and nothing is
-		 * stored
-		 * @param now milliseconds of the server's clock
-		 */
-		static Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {
-			LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
-					null, null, null, 0, null, null, null, null, Duration.ZERO);
-			Request claim = request.claimRequest();
-			if (claim == null) {
-				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
-			}
-			JobRecord record = (document != null) ? document.job(new JobFields(claim.id()))
-					: JobRecord.read(null, new JobFields(claim.id()));
-			JobDecision decision = JobDecision.of(claim, record.toJob(), JobRecord.stateOf(document, now), now);
-			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, record.malformed() != null,
-					decision.granted());
-		}
-
 	}
 
 }
