@@ -34,6 +34,8 @@ class ArchitectureTests {
 
 	private static final String JOB = "dev.dblock.job";
 
+	private static final String CLAIM = "dev.dblock.claim";
+
 	private static final String SCHEDULE = "dev.dblock.job.schedule";
 
 	private static final String SUPPORT = "dev.dblock.support..";
@@ -70,6 +72,8 @@ class ArchitectureTests {
 
 	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
 
+	private static final String OF_JOBS_IN_MONGODB = "dev\\.dblock\\.mongodb\\.request\\.Job.*";
+
 	private static final Set<String> CHANCE = Set.of("System.nanoTime", "System.currentTimeMillis", "Thread.sleep",
 			"LockSupport.park", "LockSupport.parkNanos", "UUID.randomUUID", "ThreadLocalRandom.current",
 			"SecureRandom.<init>", "Random.<init>");
@@ -81,7 +85,7 @@ class ArchitectureTests {
 	static final ArchRule packagesAreFreeOfCircles = slices().matching("dev.dblock.(**)").should().beFreeOfCycles();
 
 	@ArchTest
-	static final ArchRule apiUsesTheValuesOfJobs = onlyUses(API, JOB, SUPPORT);
+	static final ArchRule apiUsesTheValuesOfJobs = onlyUses(API, CLAIM, JOB, SUPPORT);
 
 	@ArchTest
 	static final ArchRule apiIsPublic = classes().that()
@@ -97,40 +101,69 @@ class ArchitectureTests {
 	static final ArchRule supportUsesNothingElse = onlyUses(SUPPORT);
 
 	@ArchTest
-	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, JOB, SETTINGS, STORE);
+	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, CLAIM, SETTINGS, STORE);
 
 	@ArchTest
-	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, JOB, ENGINE, STORE, SUPPORT);
-
-	@ArchTest
-	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, JOB, ENGINE, EXECUTION,
+	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, CLAIM, ENGINE, STORE,
 			SUPPORT);
 
 	@ArchTest
-	static final ArchRule valuesOfJobsUseNothingElse = onlyUses(JOB);
+	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, CLAIM, ENGINE, EXECUTION,
+			SUPPORT);
 
 	@ArchTest
-	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, JOB, SUPPORT);
+	static final ArchRule claimsUseNothingElse = onlyUses(CLAIM);
 
 	@ArchTest
-	static final ArchRule storesUseTheApi = onlyUses(STORE, API, JOB, SUPPORT);
+	static final ArchRule valuesOfJobsUseClaims = onlyUses(JOB, CLAIM, SUPPORT);
 
 	@ArchTest
-	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, JOB, STORE, SUPPORT);
+	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, JOB, SUPPORT);
 
 	@ArchTest
-	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, JOB, STORE, SUPPORT);
+	static final ArchRule storesUseTheApi = onlyUses(STORE, API, CLAIM, SUPPORT);
 
 	@ArchTest
-	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, TRANSACTION, SUPPORT, EVENT, STORE,
-			SETTINGS, OBSERVATION);
+	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, CLAIM, STORE, SUPPORT);
 
 	@ArchTest
-	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, JOB, ENGINE, REACTIVE,
-			SUPPORT, STORE);
+	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, STORE, SUPPORT);
 
 	@ArchTest
-	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, JOB, ENGINE, SUPPORT);
+	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, CLAIM, ENGINE, TRANSACTION, SUPPORT, EVENT,
+			STORE, SETTINGS, OBSERVATION);
+
+	@ArchTest
+	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, ENGINE, REACTIVE, SUPPORT,
+			STORE);
+
+	@ArchTest
+	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, CLAIM, JOB, ENGINE, STORE,
+			SUPPORT);
+
+	/**
+	 * They know only claims. MongoDB's part in jobs is in classes of its own.
+	 */
+	@ArchTest
+	static final ArchRule engineAndStoresDoNotKnowJobs = noClasses().that()
+		.resideInAnyPackage(CORE, ENGINE, SETTINGS, STORE, EXECUTION, TRANSACTION, OBSERVATION, REACTIVE, LOCAL,
+				INTEGRATION, MONGODB)
+		.and()
+		.haveNameNotMatching(OF_JOBS_IN_MONGODB)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(JOB, SCHEDULE);
+
+	@ArchTest
+	static final ArchRule statementsKnowOnlyClaims = noClasses().that()
+		.resideInAPackage(MONGODB)
+		.and()
+		.haveNameNotMatching(OF_JOBS_IN_MONGODB)
+		.and()
+		.doNotHaveSimpleName("StoreAccess")
+		.should()
+		.dependOnClassesThat()
+		.haveNameMatching(OF_JOBS_IN_MONGODB);
 
 	@ArchTest
 	static final ArchRule onlyAnnotationsAndTheAutoConfigurationUseSchedules = noClasses().that()
@@ -140,7 +173,7 @@ class ArchitectureTests {
 		.resideInAPackage(SCHEDULE);
 
 	@ArchTest
-	static final ArchRule springIntegrationUsesTheApi = onlyUses(INTEGRATION, API, JOB, ENGINE, EXECUTION);
+	static final ArchRule springIntegrationUsesTheApi = onlyUses(INTEGRATION, API, ENGINE, EXECUTION);
 
 	@ArchTest
 	static void sideRoomsDoNotKnowEachOther(JavaClasses classes) {
@@ -206,8 +239,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule mostOfTheLibraryWorksWithoutReactor = noClasses().that()
-		.resideInAnyPackage(API, JOB, SCHEDULE, ENGINE, SUPPORT, EVENT, STORE, SETTINGS, OBSERVATION, LOCAL, MICROMETER,
-				INTEGRATION)
+		.resideInAnyPackage(API, CLAIM, JOB, SCHEDULE, ENGINE, SUPPORT, EVENT, STORE, SETTINGS, OBSERVATION, LOCAL,
+				MICROMETER, INTEGRATION)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");

@@ -144,6 +144,17 @@ public interface LockHandle extends AutoCloseable {
 	 * acquired for a planned time
 	 */
 	default Optional<JobRun> run() {
+		return granted(JobRun.class);
+	}
+
+	/**
+	 * Return what the server recorded with the grant of the lock.
+	 * @param <T> the type of the record
+	 * @param type the type of the record
+	 * @return the record; empty if the lock was not acquired for something of this type
+	 * @see #run()
+	 */
+	default <T> Optional<T> granted(Class<T> type) {
 		return Optional.empty();
 	}
 

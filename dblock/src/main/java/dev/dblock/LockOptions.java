@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import dev.dblock.claim.Claim;
 import dev.dblock.job.JobFiring;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
@@ -29,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  * lock held
  * @param label the name of the lock in metrics, from a small set of texts, such as
  * {@code order-*} for {@code order-4711}; for annotated methods the name as declared
- * @param firing the planned time of a job that the lock is acquired for; {@code null} for
+ * @param claim the planned time of a job that the lock is acquired for; {@code null} for
  * a lock that is not related to a schedule
  */
 public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
 		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
-		@Nullable String label, @Nullable JobFiring firing) {
+		@Nullable String label, @Nullable Claim claim) {
 
 	/**
 	 * The shortest lease that can be renewed automatically. A renewal starts after a
@@ -112,7 +113,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions withLease(Duration lease) {
 		return new LockOptions(lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, this.firing);
+				this.why, this.label, this.claim);
 	}
 
 	/**
@@ -124,7 +125,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions waitUpTo(Duration wait) {
 		return new LockOptions(this.lease, wait, this.minHold, this.maxHold, this.autoRenew, this.whenLost, this.why,
-				this.label, this.firing);
+				this.label, this.claim);
 	}
 
 	/**
@@ -136,7 +137,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions minHold(Duration minHold) {
 		return new LockOptions(this.lease, this.waitUpTo, minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, this.firing);
+				this.why, this.label, this.claim);
 	}
 
 	/**
@@ -148,7 +149,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions maxHold(Duration maxHold) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, this.firing);
+				this.why, this.label, this.claim);
 	}
 
 	/**
@@ -158,7 +159,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions autoRenew(boolean autoRenew) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, autoRenew, this.whenLost,
-				this.why, this.label, this.firing);
+				this.why, this.label, this.claim);
 	}
 
 	/**
@@ -168,7 +169,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions whenLost(WhenLost whenLost) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, whenLost,
-				this.why, this.label, this.firing);
+				this.why, this.label, this.claim);
 	}
 
 	/**
@@ -178,7 +179,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions why(String why) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				why, this.label, this.firing);
+				why, this.label, this.claim);
 	}
 
 	/**
@@ -189,7 +190,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions label(String label) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, label, this.firing);
+				this.why, label, this.claim);
 	}
 
 	/**
@@ -204,17 +205,17 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 * @see JobFiring
 	 */
 	public LockOptions plannedFor(Instant plannedAt) {
-		return firing(JobFiring.of(null, new JobFiring.Schedule.Planned(plannedAt), false));
+		return claim(JobFiring.of(null, new JobFiring.Schedule.Planned(plannedAt), false));
 	}
 
 	/**
-	 * Acquire the lock for a firing of a job.
-	 * @param firing the firing
+	 * Acquire the lock for something that the store decides and records with the grant.
+	 * @param claim the claim, such as a firing of a job
 	 * @return a copy with it
 	 */
-	public LockOptions firing(JobFiring firing) {
+	public LockOptions claim(Claim claim) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, firing);
+				this.why, this.label, claim);
 	}
 
 	/**
@@ -238,7 +239,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 		return new LockOptions(first(this.lease, defaults.lease), first(this.waitUpTo, defaults.waitUpTo),
 				first(this.minHold, defaults.minHold), first(this.maxHold, defaults.maxHold),
 				first(this.autoRenew, defaults.autoRenew), first(this.whenLost, defaults.whenLost),
-				first(this.why, defaults.why), first(this.label, defaults.label), first(this.firing, defaults.firing));
+				first(this.why, defaults.why), first(this.label, defaults.label), first(this.claim, defaults.claim));
 	}
 
 	private static <T> @Nullable T first(@Nullable T mine, @Nullable T other) {

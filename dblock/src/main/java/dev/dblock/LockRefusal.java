@@ -2,6 +2,7 @@ package dev.dblock;
 
 import java.time.Duration;
 
+import dev.dblock.claim.Claim;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
@@ -13,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param holder the state of the lock at the last request, as far as it is known
  * @param waited how long the caller waited
  * @param remark an additional remark, as a sentence without its full stop
- * @param job why a firing of a job was refused; {@code null} if the lock was not
+ * @param verdict why a firing of a job was refused; {@code null} if the lock was not
  * requested for a planned time, or is held by something other than a run of the job
  */
 public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited, @Nullable String remark,
-		@Nullable JobRefusal job) {
+		Claim.@Nullable Verdict verdict) {
 
 	/**
 	 * Create a refusal without a remark.
@@ -52,10 +53,16 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	 * @return whether the planned time was run, is not due, or the job is paused
 	 */
 	public boolean isSettled() {
-		return this.job != null && switch (this.job.reason()) {
-			case DONE, NOT_DUE, PAUSED -> true;
-			case RUNNING, OVERLAPPED -> false;
-		};
+		return this.verdict != null && this.verdict.isSettled();
+	}
+
+	/**
+	 * Return why a firing of a job was refused.
+	 * @return the reason; {@code null} if the lock was not requested for a planned time,
+	 * or is held by something other than a run of the job
+	 */
+	public @Nullable JobRefusal job() {
+		return (this.verdict instanceof JobRefusal job) ? job : null;
 	}
 
 	private String describeLock() {
@@ -63,8 +70,8 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 		if (!this.waited.isZero()) {
 			text.append(" after a wait of ").append(Durations.readable(this.waited));
 		}
-		if (this.job != null) {
-			return text.append(" for this planned time: ").append(this.job.describe()).toString();
+		if (this.verdict != null) {
+			return text.append(" for this planned time: ").append(this.verdict.describe()).toString();
 		}
 		if (this.holder == null) {
 			return text.toString();

@@ -74,11 +74,11 @@ class LockOptionsTests {
 	void aPlannedTimeIsAFiringOfItsOwnAndSurvivesTheOtherOptions() {
 		Instant at = Instant.parse("2026-11-23T02:00:00.123456Z");
 		LockOptions first = LockOptions.lease(SOME).plannedFor(at);
-		JobFiring firing = first.firing();
+		JobFiring firing = (JobFiring) first.claim();
 		assertThat(firing.schedule())
 			.isEqualTo(new JobFiring.Schedule.Planned(Instant.parse("2026-11-23T02:00:00.123Z")));
 		assertThat(firing.jobId()).isNull();
-		assertThat(LockOptions.lease(SOME).plannedFor(at).firing().id()).isNotEqualTo(firing.id());
+		assertThat(((JobFiring) LockOptions.lease(SOME).plannedFor(at).claim()).id()).isNotEqualTo(firing.id());
 		LockOptions later = first.withLease(SOME)
 			.waitUpTo(SOME)
 			.minHold(SOME)
@@ -88,8 +88,8 @@ class LockOptionsTests {
 			.why("why")
 			.label("label")
 			.orElse(LockOptions.defaults());
-		assertThat(later.firing()).isSameAs(firing);
-		assertThat(LockOptions.defaults().orElse(first).firing()).isSameAs(firing);
+		assertThat(later.claim()).isSameAs(firing);
+		assertThat(LockOptions.defaults().orElse(first).claim()).isSameAs(firing);
 	}
 
 	@Test
@@ -101,7 +101,7 @@ class LockOptionsTests {
 				.withMessage("A planned time must be between the years 1 and 9999, but is " + at);
 		}
 		for (String at : List.of("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z")) {
-			assertThat(LockOptions.defaults().plannedFor(Instant.parse(at)).firing().schedule())
+			assertThat(((JobFiring) LockOptions.defaults().plannedFor(Instant.parse(at)).claim()).schedule())
 				.isEqualTo(new JobFiring.Schedule.Planned(Instant.parse(at)));
 		}
 	}

@@ -117,7 +117,7 @@ final class SchedulerLockCall {
 		LockOptions completed = options.why(place()).label(label(name));
 		JobMethod job = (this.scheduled != null) ? JobCarrier.job(this.invocation) : null;
 		JobFiring firing = (this.scheduled != null && job != null) ? this.scheduled.firing(job.declaration()) : null;
-		return (firing != null) ? completed.firing(firing) : completed;
+		return (firing != null) ? completed.claim(firing) : completed;
 	}
 
 	private String place() {

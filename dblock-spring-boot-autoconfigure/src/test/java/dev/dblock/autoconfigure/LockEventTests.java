@@ -17,6 +17,7 @@ import dev.dblock.event.LockLostEvent;
 import dev.dblock.event.LockReleasedEvent;
 import dev.dblock.event.LockRenewedLateEvent;
 import dev.dblock.event.LockUnavailableEvent;
+import dev.dblock.job.GrantedRun;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
@@ -104,7 +105,7 @@ class LockEventTests {
 				6, null);
 		grant(true);
 		given(this.repository.acquire(any()))
-			.willReturn(new AcquireAnswer.Granted(7, 7, Instant.EPOCH, false, null, crashed));
+			.willReturn(new AcquireAnswer.Granted(7, 7, Instant.EPOCH, false, new GrantedRun(null, crashed)));
 		this.contextRunner.run((context) -> {
 			context.getBean(LockTemplate.class).acquire("stock").close();
 			Awaitility.await()

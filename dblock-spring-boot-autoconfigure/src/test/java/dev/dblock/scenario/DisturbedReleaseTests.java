@@ -67,7 +67,7 @@ class DisturbedReleaseTests extends DisturbedRequests {
 	void endOfARunIsRecordedThoughItsReleaseFailsForLongerThanARequestMayTake() {
 		LockOptions options = LockOptions.lease(Duration.ofMinutes(5));
 		Schedule.Planned planned = new Schedule.Planned(Instant.now().minusSeconds(3600));
-		LockHandle run = this.disturbed.locks().acquire("stock", options.firing(JobFiring.of(null, planned, true)));
+		LockHandle run = this.disturbed.locks().acquire("stock", options.claim(JobFiring.of(null, planned, true)));
 		fail(FailCommand.on("update").closeConnection());
 		long outage = System.nanoTime();
 		run.close();
@@ -79,7 +79,7 @@ class DisturbedReleaseTests extends DisturbedRequests {
 		Document last = this.instances.document("stock").getEmbedded(List.of("jobs", "stock", "last"), Document.class);
 		assertThat(last).containsEntry("outcome", "SUCCEEDED").containsEntry("attempt", 1);
 		for (Schedule asked : List.of(planned, new Schedule.FixedRate(Duration.ofDays(1)))) {
-			assertThat(this.other.locks().tryAcquire("stock", options.firing(JobFiring.of(null, asked, true))))
+			assertThat(this.other.locks().tryAcquire("stock", options.claim(JobFiring.of(null, asked, true))))
 				.as("nothing is repeated")
 				.isEmpty();
 		}

@@ -1,7 +1,6 @@
 package dev.dblock.core;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -9,12 +8,10 @@ import java.util.function.BooleanSupplier;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.claim.Claim;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.event.LockListener;
-import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
@@ -75,8 +72,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private final EngineState state;
 
 	private final StoreHealth check;
-
-	private final JobRecords jobs = new StoredRecords();
 
 	/**
 	 * Create an engine over a store.
@@ -200,10 +195,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				lock.lease().observedBy(hold);
 			}
 			logGrant(grant.handle(), terms, Duration.ofNanos(this.clock.nanoTime() - start));
-			JobRun crashed = (grant.handle() instanceof LeasedLock lock) ? lock.lease().reportCrash() : null;
-			if (crashed != null) {
-				logCrash(grant.handle(), crashed);
-				this.listeners.onRunCrashed(fullName, crashed);
+			Claim.News earlier = (grant.handle() instanceof LeasedLock lock) ? lock.lease().reportEarlier() : null;
+			if (earlier != null) {
+				logWarning(grant.handle(), earlier.warning());
+				this.listeners.onNews(fullName, earlier);
 			}
 			this.listeners.onAcquired(grant.handle());
 		}
@@ -222,16 +217,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		}
 	}
 
-	private static void logCrash(LockHandle handle, JobRun crashed) {
-		JobRun run = handle.run().orElse(null);
-		String next = (run != null && run.plannedAt().equals(crashed.plannedAt()))
-				? "This instance repeats the crashed run of %s, attempt %d".formatted(crashed.instance(), run.attempt())
-				: "It is not repeated";
-		LockMdc.log(handle.name(), handle.token(),
-				() -> logger.warn(
-						"The run of the job '{}' planned for {} crashed: {} started it at {}, and its lease expired"
-								+ " before its end was recorded. {}",
-						crashed.jobId(), crashed.plannedAt(), crashed.instance(), crashed.startedAt(), next));
+	private static void logWarning(LockHandle handle, @Nullable String warning) {
+		if (warning != null) {
+			LockMdc.log(handle.name(), handle.token(), () -> logger.warn(warning));
+		}
 	}
 
 	@Override
@@ -262,8 +251,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public JobRecords jobs() {
-		return this.jobs;
+	public void report(String fullName, Claim.News news) {
+		this.listeners.onNews(fullName, news);
 	}
 
 	/**
@@ -364,37 +353,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		while (any.getAsBoolean() && end - this.clock.pauseNanos() > 0 && !Thread.currentThread().isInterrupted()) {
 			this.clock.park(this, LOOK_AGAIN.toNanos());
 		}
-	}
-
-	/**
-	 * The run records in the store.
-	 */
-	private final class StoredRecords implements JobRecords {
-
-		@Override
-		public Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
-			LockRepository repository = DefaultLockEngine.this.repository;
-			return (limit != null)
-					? repository.findJob(fullName, jobId,
-							Durations.shorter(limit, DefaultLockEngine.this.settings.timeout()))
-					: repository.findJob(fullName, jobId);
-		}
-
-		@Override
-		public void pause(String fullName, String jobId, String by) {
-			DefaultLockEngine.this.repository.pauseJob(fullName, jobId, by);
-		}
-
-		@Override
-		public boolean resume(String fullName, String jobId) {
-			return DefaultLockEngine.this.repository.resumeJob(fullName, jobId);
-		}
-
-		@Override
-		public void missed(String fullName, String jobId, Instant plannedAt) {
-			DefaultLockEngine.this.listeners.onMissed(fullName, jobId, plannedAt);
-		}
-
 	}
 
 }

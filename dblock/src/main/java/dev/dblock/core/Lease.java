@@ -6,13 +6,13 @@ import java.time.Instant;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
-import dev.dblock.job.JobRun;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.Claimed;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.support.Durations;
 import dev.dblock.transaction.LeaseState;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * weakly.
  */
 final class Lease {
-
-	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
 
 	// The grant, which does not change
 
@@ -49,9 +47,9 @@ final class Lease {
 
 	private final HandleReference handle = new HandleReference();
 
-	private volatile @Nullable String runError;
+	private volatile @Nullable Throwable failure;
 
-	private volatile boolean crashReported;
+	private volatile boolean earlierReported;
 
 	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
@@ -144,53 +142,45 @@ final class Lease {
 	}
 
 	/**
-	 * Record that the work of a run has failed. Only the first failure is recorded.
+	 * Record that the work for a claim has failed. Only the first failure is recorded.
 	 */
-	synchronized void runFailed(Throwable cause) {
-		if (this.terms.firing() != null && this.runError == null) {
-			this.runError = RunEnd.textOf(cause);
+	synchronized void failed(Throwable cause) {
+		if (this.terms.claim() != null && this.failure == null) {
+			this.failure = cause;
 		}
 	}
 
 	/**
-	 * Return the end of the run that the release records.
+	 * Return the end of the claim that the release records.
 	 * @return how it ended; {@code null} for a plain lock
 	 */
-	@Nullable RunEnd runEnd() {
-		String error = this.runError;
+	Claim.@Nullable End claimEnd() {
 		LossReason reason = end();
-		JobRun.Outcome outcome = (error != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED;
+		Claim.How how = (reason != null && reason != LossReason.RELEASED) ? Claim.How.LOST : Claim.How.COMPLETED;
 		if (this.hold.isWaived()) {
-			outcome = JobRun.Outcome.ABANDONED;
-			// Without an error, the next grant would report the crash once more
-			error = this.crashReported ? NEVER_BEGAN : error;
+			how = this.earlierReported ? Claim.How.ABANDONED_AFTER_NEWS : Claim.How.ABANDONED;
 		}
-		else if (reason != null && reason != LossReason.RELEASED) {
-			outcome = JobRun.Outcome.LOST;
-		}
-		return this.terms.endOfRun(key(), outcome, error);
+		return this.terms.end(key(), how, this.failure);
 	}
 
 	/**
-	 * Return the run before this one, if its crash is to be reported now.
+	 * Return what is to be reported now about the grant before this one.
 	 */
-	@Nullable JobRun reportCrash() {
-		JobRun crashed = this.grant.crashed();
-		this.crashReported = crashed != null;
-		return crashed;
+	Claim.@Nullable News reportEarlier() {
+		Claimed claimed = this.grant.claimed();
+		Claim.News earlier = (claimed != null) ? claimed.earlier() : null;
+		this.earlierReported = earlier != null;
+		return earlier;
 	}
 
 	/**
-	 * Return the run that the lease was granted for, as ended now. The server's time of
-	 * the grant is continued by the clock of this process.
-	 * @return the run; {@code null} for a plain lock
+	 * Return the end of the claim for the listeners, as ended now.
+	 * @return the news; {@code null} if there are none
 	 */
-	@Nullable JobRun endedRun() {
-		JobRun run = this.grant.run();
-		RunEnd end = runEnd();
-		return (run != null && end != null) ? new JobRun(run.jobId(), run.plannedAt(), run.attempt(), run.startedAt(),
-				run.startedAt().plusNanos(this.hold.heldNanos()), end.outcome(), run.instance(), run.token(),
-				end.error()) : null;
+	Claim.@Nullable News endedClaim() {
+		Claimed claimed = this.grant.claimed();
+		Claim.End end = claimEnd();
+		return (claimed != null && end != null) ? claimed.ended(end, Duration.ofNanos(this.hold.heldNanos())) : null;
 	}
 
 	boolean isOver() {
@@ -267,12 +257,12 @@ final class Lease {
 	/**
 	 * Return whether a thread of this process may continue under this lease without a
 	 * request to the store. This is not possible if the owner has requested an extension,
-	 * which its successor has not. Neither is it possible if the lease is for a run of a
-	 * job, which ends with its owner. The owner may still prevent it until
+	 * which its successor has not. Neither is it possible if the lease is for a claim,
+	 * which ends with its owner. The owner may still prevent it until
 	 * {@link LeaseState#endForSuccessor()} decides.
 	 */
 	boolean canBeHandedOver() {
-		return this.terms.firing() == null && this.state.canEndForSuccessor() && isHeld()
+		return this.terms.claim() == null && this.state.canEndForSuccessor() && isHeld()
 				&& this.hold.minHoldLeftNanos() == 0 && this.grant.hasNext()
 				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
 	}
@@ -326,11 +316,10 @@ final class Lease {
 	 * @param acquiredAt when the store granted it, by its own clock
 	 * @param why the reason for the acquisition
 	 * @param fenceRaised whether the fence was raised against an earlier holder
-	 * @param run the run of a job that it is for
-	 * @param crashed the run before it, if its crash is to be reported
+	 * @param claimed what was recorded for its claim
 	 */
 	record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
-			@Nullable JobRun run, @Nullable JobRun crashed) {
+			@Nullable Claimed claimed) {
 
 		boolean hasNext() {
 			return this.token < this.lastToken;
@@ -339,7 +328,7 @@ final class Lease {
 		Grant next(@Nullable String why) {
 			return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
 					(why != null) ? LeaseOwner.onOneLine(why) : "handed over inside the process", this.fenceRaised,
-					null, null);
+					null);
 		}
 
 	}

@@ -3,8 +3,8 @@ package dev.dblock.core;
 import java.util.function.Function;
 
 import dev.dblock.LossReason;
+import dev.dblock.claim.Claim;
 import dev.dblock.event.LockListener;
-import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
@@ -94,7 +94,7 @@ final class LeaseCompletion {
 
 	private boolean releaseToStore(LeaseHandle handle) {
 		Lease lease = handle.lease();
-		JobRun ended = lease.endedRun();
+		Claim.News ended = lease.endedClaim();
 		boolean held = true;
 		try {
 			held = sendRelease(lease);
@@ -107,7 +107,7 @@ final class LeaseCompletion {
 				lease.observedEnd(LockObserver.Outcome.RELEASED, null);
 				this.listeners.onReleased(handle);
 				if (ended != null) {
-					this.listeners.onRunEnded(handle.name(), ended);
+					this.listeners.onNews(handle.name(), ended);
 				}
 			}
 			else {

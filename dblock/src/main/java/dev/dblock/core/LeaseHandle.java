@@ -13,7 +13,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
-import dev.dblock.job.JobRun;
+import dev.dblock.claim.Claimed;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RepositoryInterruptedException;
@@ -110,13 +110,14 @@ final class LeaseHandle implements LeasedLock {
 	}
 
 	@Override
-	public Optional<JobRun> run() {
-		return Optional.ofNullable(this.lease.grant().run());
+	public <T> Optional<T> granted(Class<T> type) {
+		Claimed claimed = this.lease.grant().claimed();
+		return Optional.ofNullable(claimed).map(Claimed::value).filter(type::isInstance).map(type::cast);
 	}
 
 	@Override
 	public void runFailed(Throwable cause) {
-		this.lease.runFailed(cause);
+		this.lease.failed(cause);
 	}
 
 	@Override

@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
+import dev.dblock.claim.Claim;
 import dev.dblock.event.LockListener;
-import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.LockMdc;
@@ -159,14 +159,14 @@ final class LeaseLosses {
 
 	private void notify(Lease lease, @Nullable LeasedLock handle, LossReason reason) {
 		this.statistics.lost().count(reason);
-		JobRun run = lease.endedRun();
+		Claim.News ended = lease.endedClaim();
 		notify(() -> {
 			if (handle != null) {
 				handle.runLostCallbacks(this.callbacks);
 				this.listeners.onLost(handle, reason);
 			}
-			if (run != null) {
-				this.listeners.onRunEnded(lease.key().name(), run);
+			if (ended != null) {
+				this.listeners.onNews(lease.key().name(), ended);
 			}
 			LockObserver.Outcome outcome = (handle == null) ? LockObserver.Outcome.ABANDONED
 					: LockObserver.Outcome.LOST;

@@ -10,13 +10,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.LockInfo;
+import dev.dblock.claim.Claim;
 import dev.dblock.core.GivenUpLeases.GivenUp;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LossInterrupts;
 import org.jspecify.annotations.Nullable;
@@ -37,11 +37,11 @@ final class LeaseReleaser {
 
 	private static final int PAUSE_FACTOR = 4;
 
-	/** The longest pause between two attempts to record the end of a run. */
-	private static final Duration RUN_PAUSE = Duration.ofSeconds(1);
+	/** The longest pause between two attempts to record the end of a claim. */
+	private static final Duration RECORD_PAUSE = Duration.ofSeconds(1);
 
 	/** The number of such attempts that fit into a short lease. */
-	private static final int RUN_ATTEMPTS = 10;
+	private static final int RECORD_ATTEMPTS = 10;
 
 	/**
 	 * The shortest pause before a lock in doubt is released for the third time or later.
@@ -165,9 +165,9 @@ final class LeaseReleaser {
 	 * @param key the acquisition in doubt
 	 * @param end the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
-	 * @param abandoned the end of its run; {@code null} for a plain lock
+	 * @param abandoned the end of its claim; {@code null} for a plain lock
 	 */
-	void releaseDoubtful(LeaseKey key, LeaseDeadline end, Duration limit, @Nullable RunEnd abandoned) {
+	void releaseDoubtful(LeaseKey key, LeaseDeadline end, Duration limit, Claim.@Nullable End abandoned) {
 		GivenUp lease = doubtful(key, end, limit, abandoned);
 		inBackground(key, () -> releaseIfItMatters(lease));
 		releaseAgain(lease, limit);
@@ -180,16 +180,16 @@ final class LeaseReleaser {
 	 * @param end the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
 	 * @param atMost how long the caller may be blocked
-	 * @param abandoned the end of its run; {@code null} for a plain lock
+	 * @param abandoned the end of its claim; {@code null} for a plain lock
 	 */
 	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline end, Duration limit, Duration atMost,
-			@Nullable RunEnd abandoned) {
+			Claim.@Nullable End abandoned) {
 		GivenUp lease = doubtful(key, end, limit, abandoned);
 		release(lease, atMost);
 		releaseAgain(lease, limit);
 	}
 
-	private GivenUp doubtful(LeaseKey key, LeaseDeadline end, Duration limit, @Nullable RunEnd abandoned) {
+	private GivenUp doubtful(LeaseKey key, LeaseDeadline end, Duration limit, Claim.@Nullable End abandoned) {
 		GivenUp lease = new GivenUp(key, end, limit,
 				(atMost) -> send(key, Duration.ZERO, FenceMark.KEEP, abandoned, atMost));
 		this.givenUp.remember(lease);
@@ -269,18 +269,18 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Retry the release of a run until it is answered, because a run whose end is not
+	 * Retry the release of a claim until it is answered, because work whose end is not
 	 * recorded counts as crashed. After the end of the lease, another instance may have
-	 * repeated the run. At least a whole lease is left from now, because a failed renewal
-	 * may have been applied, and more than that after an extension.
+	 * repeated the work. At least a whole lease is left from now, because a failed
+	 * renewal may have been applied, and more than that after an extension.
 	 */
 	private void untilRecorded(Lease lease) {
-		if (lease.runEnd() != null) {
+		if (lease.claimEnd() != null) {
 			Duration length = lease.terms().lease();
 			Duration left = lease.trusted().leftAtStore();
 			Duration most = (left.compareTo(length) > 0) ? left : length;
 			releaseUntil(LeaseDeadline.from(this.clock, most.plus(this.timeout)), lease,
-					Durations.shorter(RUN_PAUSE, length.dividedBy(RUN_ATTEMPTS)));
+					Durations.shorter(RECORD_PAUSE, length.dividedBy(RECORD_ATTEMPTS)));
 		}
 	}
 
@@ -297,7 +297,7 @@ final class LeaseReleaser {
 	 * unreachable now. Otherwise the rest of the lease at the store ends soon.
 	 */
 	private void onceMoreIfExtended(Lease lease) {
-		if (lease.trusted().isPerhapsExtended() && lease.runEnd() == null) {
+		if (lease.trusted().isPerhapsExtended() && lease.claimEnd() == null) {
 			later(lease.key(), this.timeout, () -> {
 				if (!lease.trusted().leftAtStore().isZero()) {
 					releaseQuietly(lease);
@@ -365,14 +365,14 @@ final class LeaseReleaser {
 	}
 
 	private boolean send(Lease lease, Duration limit) {
-		return send(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(), limit);
+		return send(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.claimEnd(), limit);
 	}
 
 	private static void logFailure(LeaseKey key, RuntimeException ex) {
 		logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", key.name(), ex);
 	}
 
-	private boolean send(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration limit) {
+	private boolean send(LeaseKey key, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end, Duration limit) {
 		return this.observations.observe(LockObserver.Activity.RELEASE, LockObserver.Subject.lock(key.name(), null, 0),
 				() -> this.repository.release(key, minHoldLeft, mark, end, limit),
 				(held) -> held ? LockObserver.Outcome.RELEASED : LockObserver.Outcome.LOST);

@@ -5,9 +5,9 @@ import java.time.Duration;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.claim.Claim;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.job.JobRefusal;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
@@ -91,14 +91,14 @@ final class LockAcquirer {
 	 */
 	LockEngine.Attempt acquire(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		LockEngine.Attempt attempt;
-		if (terms.firing() != null) {
-			attempt = acquireRun(name, terms, acquisition);
+		if (terms.claim() != null) {
+			attempt = acquireClaim(name, terms, terms.claim(), acquisition);
 		}
 		else {
 			attempt = terms.waitUpTo().isZero() ? tryOnce(name, terms) : awaitTurn(name, terms, acquisition);
 		}
 		LockRefusal refusal = (attempt instanceof LockEngine.Refused refused) ? refused.refusal() : null;
-		if (refusal != null && refusal.job() == null && ownLease(name) != null) {
+		if (refusal != null && refusal.verdict() == null && ownLease(name) != null) {
 			return new LockEngine.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(), OWN_LOCK, null));
 		}
 		return attempt;
@@ -128,13 +128,14 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Acquire a lock for a planned time. Only the store knows whether that time is due,
-	 * so a request is sent even while this process has the lock. The thread waits only if
-	 * another holder has the lock.
+	 * Acquire a lock for a claim. Only the store can decide about it, so a request is
+	 * sent even while this process has the lock. The thread waits only if the refusal is
+	 * not final.
 	 */
-	private LockEngine.Attempt acquireRun(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
+	private LockEngine.Attempt acquireClaim(String name, LeaseTerms terms, Claim claim,
+			LockObservations.Acquisition acquisition) {
 		refuseIfUnwanted(name);
-		Duration within = (terms.firing() != null) ? terms.firing().answerWithin() : null;
+		Duration within = claim.answerWithin();
 		LocalQueue queue = this.queues.enter(name);
 		try {
 			Duration most = terms.acquireTimeout(this.settings.timeout());
@@ -263,9 +264,9 @@ final class LockAcquirer {
 		private boolean waiting;
 
 		/**
-		 * Why the last request of this thread was refused, if it is for a planned time.
+		 * Why the last request of this thread was refused, if it is for a claim.
 		 */
-		private @Nullable JobRefusal job;
+		private Claim.@Nullable Verdict verdict;
 
 		Wait(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 			this.name = name;
@@ -420,13 +421,13 @@ final class LockAcquirer {
 				// This thread leaves, and the next one sends its request
 				return new LockEngine.Refused(outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())));
 			}
-			this.job = outcome.job();
+			this.verdict = outcome.verdict();
 			this.failure = outcome.failure();
 			this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
 			subscribe();
 			PollPause.Plan before = queue.plan();
 			int refusals = (before != null) ? before.refusals() + 1 : 1;
-			queue.refused(me, LockAcquirer.this.pauses.plan(outcome.forJob(null), refusals,
+			queue.refused(me, LockAcquirer.this.pauses.plan(outcome.withVerdict(null), refusals,
 					LockAcquirer.this.signals.isListening(), LockAcquirer.this.clock.pauseNanos()));
 			return null;
 		}
@@ -478,7 +479,8 @@ final class LockAcquirer {
 							.formatted(this.name));
 			}
 			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
-			return new LockEngine.Refused(last.forJob(this.job).refusal(this.name, Duration.ofNanos(elapsedNanos())));
+			return new LockEngine.Refused(
+					last.withVerdict(this.verdict).refusal(this.name, Duration.ofNanos(elapsedNanos())));
 		}
 
 	}

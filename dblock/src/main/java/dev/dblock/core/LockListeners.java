@@ -1,15 +1,14 @@
 package dev.dblock.core;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
+import dev.dblock.claim.Claim;
 import dev.dblock.event.LockListener;
-import dev.dblock.job.JobRun;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
@@ -65,21 +64,9 @@ final class LockListeners implements LockListener {
 	}
 
 	@Override
-	public void onRunEnded(String name, JobRun run) {
-		boolean lost = run.outcome() == JobRun.Outcome.LOST;
-		notifyListeners(lost ? this.callbacks : Runnable::run, "released by a job", name,
-				(listener) -> listener.onRunEnded(name, run));
-	}
-
-	@Override
-	public void onRunCrashed(String name, JobRun run) {
-		notifyListeners(this.callbacks, "acquired after a crash", name, (listener) -> listener.onRunCrashed(name, run));
-	}
-
-	@Override
-	public void onMissed(String name, String jobId, Instant plannedAt) {
-		notifyListeners(this.callbacks, "not acquired for a planned time", name,
-				(listener) -> listener.onMissed(name, jobId, plannedAt));
+	public void onNews(String name, Claim.News news) {
+		notifyListeners(news.isInOwnThread() ? this.callbacks : Runnable::run, news.what(), name,
+				(listener) -> listener.onNews(name, news));
 	}
 
 	private void notifyListeners(Executor thread, String what, String lock, Consumer<LockListener> news) {

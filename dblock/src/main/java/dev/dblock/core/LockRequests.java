@@ -100,10 +100,10 @@ final class LockRequests {
 				AcquireRequest request = new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, left,
 						queue.tokens(waiter, terms), null);
 				AcquireAnswer answer = this.repository
-					.acquire((terms.firing() != null) ? request.withFiring(terms.firing()) : request);
+					.acquire((terms.claim() != null) ? request.withClaim(terms.claim()) : request);
 				if (answer instanceof AcquireAnswer.Granted granted) {
 					Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
-							granted.fenceRaised(), granted.run(), granted.crashed());
+							granted.fenceRaised(), granted.claimed());
 					return granted(queue, waiter,
 							new Lease(grant, terms, Thread.currentThread(), deadline, this.clock));
 				}
@@ -134,7 +134,7 @@ final class LockRequests {
 			}
 			GivenUp late = this.releaser.findGivenUp(refused.lock());
 			if (late == null) {
-				return Outcome.refused(refused.lock(), refused.job());
+				return Outcome.refused(refused.lock(), refused.verdict());
 			}
 			failure = (failure != null) ? failure : appliedLate(key.name());
 			if (!this.releaser.release(late, left(end).dividedBy(2)) || isTooLate(end)) {

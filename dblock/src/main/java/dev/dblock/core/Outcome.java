@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
-import dev.dblock.job.JobRefusal;
+import dev.dblock.claim.Claim;
 import dev.dblock.store.StoreFailureException;
 import org.jspecify.annotations.Nullable;
 
@@ -19,10 +19,10 @@ import org.springframework.dao.QueryTimeoutException;
  * @param handle the handle of a grant
  * @param holder the state of the lock at a refusal
  * @param failure the failure
- * @param job why a firing of a job was refused, unless the lock has another holder
+ * @param verdict why a claim was refused, unless the lock is held for another purpose
  */
 record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
-		@Nullable JobRefusal job) {
+		Claim.@Nullable Verdict verdict) {
 
 	/**
 	 * The lock may be free, but it is the turn of other threads, in this process or
@@ -41,8 +41,8 @@ record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable
 		return refused(holder, null);
 	}
 
-	static Outcome refused(@Nullable LockInfo holder, @Nullable JobRefusal job) {
-		return new Outcome(null, holder, null, job);
+	static Outcome refused(@Nullable LockInfo holder, Claim.@Nullable Verdict verdict) {
+		return new Outcome(null, holder, null, verdict);
 	}
 
 	static Outcome failed(DataAccessException failure) {
@@ -61,14 +61,14 @@ record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable
 	 * Return whether waiting cannot change the answer.
 	 */
 	boolean isFinal() {
-		return this.job != null && this.job.isFinal();
+		return this.verdict != null && this.verdict.isFinal();
 	}
 
 	/**
-	 * Return this outcome with the refusal that concerns only the requesting thread.
+	 * Return this outcome with the verdict that concerns only the requesting thread.
 	 */
-	Outcome forJob(@Nullable JobRefusal job) {
-		return (this.failure == null) ? refused(this.holder, job) : this;
+	Outcome withVerdict(Claim.@Nullable Verdict verdict) {
+		return (this.failure == null) ? refused(this.holder, verdict) : this;
 	}
 
 	/**
@@ -92,7 +92,8 @@ record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable
 		if (this.failure != null) {
 			throw this.failure;
 		}
-		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null, this.job);
+		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null,
+				this.verdict);
 	}
 
 	/**

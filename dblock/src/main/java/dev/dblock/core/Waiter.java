@@ -35,10 +35,10 @@ class Waiter {
 
 	/**
 	 * Return whether this waiter can continue under a lease that was acquired on other
-	 * terms. A firing of a job cannot, because the store decides about it.
+	 * terms. A claim cannot, because the store decides about it.
 	 */
 	boolean canFollow(LeaseTerms others) {
-		return this.terms.firing() == null && this.terms.autoRenew() && this.terms.lease().equals(others.lease());
+		return this.terms.claim() == null && this.terms.autoRenew() && this.terms.lease().equals(others.lease());
 	}
 
 	/**

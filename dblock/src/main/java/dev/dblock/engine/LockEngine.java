@@ -1,7 +1,6 @@
 package dev.dblock.engine;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Optional;
 
 import dev.dblock.ForeignDocumentException;
@@ -10,7 +9,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.claim.Claim;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
@@ -114,11 +113,11 @@ public interface LockEngine {
 	LockAdministration administration();
 
 	/**
-	 * Return the run records of jobs.
-	 * @return the records
+	 * Notify the listeners of news that did not come from this engine.
+	 * @param fullName the full name of the lock
+	 * @param news the news
 	 */
-	default JobRecords jobs() {
-		return JobRecords.NONE;
+	default void report(String fullName, Claim.News news) {
 	}
 
 	/**
@@ -156,68 +155,6 @@ public interface LockEngine {
 	 * @param refusal describes the lock and its holder
 	 */
 	record Refused(LockRefusal refusal) implements Attempt {
-	}
-
-	/**
-	 * The run records of jobs, by the full names of their locks.
-	 */
-	interface JobRecords {
-
-		/** For engines that record no runs. */
-		JobRecords NONE = new JobRecords() {
-		};
-
-		/**
-		 * Read the run record of a job.
-		 * @param fullName the full name of its lock
-		 * @param jobId the id of the job
-		 * @param limit how long the server may take to answer; {@code null} for the
-		 * default
-		 * @return its record, or empty if none is stored
-		 * @throws org.springframework.dao.DataAccessException if the request to the
-		 * server fails
-		 */
-		default Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
-			return Optional.empty();
-		}
-
-		/**
-		 * Pause a job: its planned times are refused until it is resumed. A run that has
-		 * begun continues.
-		 * @param fullName the full name of its lock
-		 * @param jobId the id of the job
-		 * @param by the operator that pauses it
-		 * @throws UnsupportedOperationException if this engine records no runs
-		 * @throws org.springframework.dao.DataAccessException if the request to the
-		 * server fails
-		 */
-		default void pause(String fullName, String jobId, String by) {
-			throw new UnsupportedOperationException(
-					"This engine cannot pause jobs, because it does not record their runs");
-		}
-
-		/**
-		 * Resume a job.
-		 * @param fullName the full name of its lock
-		 * @param jobId the id of the job
-		 * @return whether it was paused
-		 * @throws org.springframework.dao.DataAccessException if the request to the
-		 * server fails
-		 */
-		default boolean resume(String fullName, String jobId) {
-			return false;
-		}
-
-		/**
-		 * Notify the listeners that a planned time of a job was not run and that this
-		 * instance no longer tries it.
-		 * @param fullName the full name of its lock
-		 * @param jobId the id of the job
-		 * @param plannedAt the planned time, by the clock of the server
-		 */
-		default void missed(String fullName, String jobId, Instant plannedAt) {
-		}
-
 	}
 
 }

@@ -166,7 +166,7 @@ public final class SeveralLocks implements LockEngine {
 			this.engine = engine;
 			this.configuredWaits = configuredWaits;
 			locks.forEach((name, options) -> {
-				if (options.firing() != null) {
+				if (options.claim() != null) {
 					throw new IllegalArgumentException("The lock '" + name
 							+ "' is requested for a planned time and together with other locks. A planned time needs a"
 							+ " lock of its own: acquire that lock first, and the others under it");

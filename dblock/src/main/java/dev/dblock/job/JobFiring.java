@@ -5,6 +5,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 
+import dev.dblock.claim.Claim;
+import dev.dblock.job.StoredJob.RunEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  * options and {@code dblock.locks} say. {@code null} for that timeout and the usual wait
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
-		@Nullable Duration answerWithin) {
+		@Nullable Duration answerWithin) implements Claim {
+
+	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
 
 	/**
 	 * Check the ids and the time limit.
@@ -75,6 +79,28 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring answerWithin(Duration limit) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit);
+	}
+
+	@Override
+	public Key key(String lock) {
+		return StoredJob.key(idAt(lock));
+	}
+
+	private String idAt(String lock) {
+		return (this.jobId != null) ? this.jobId : lock;
+	}
+
+	@Override
+	public RunEnd end(String lock, How how, @Nullable Throwable failure) {
+		String error = (failure != null) ? RunEnd.textOf(failure) : null;
+		return switch (how) {
+			case COMPLETED ->
+				new RunEnd(idAt(lock), (failure != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED, error);
+			case LOST -> new RunEnd(idAt(lock), JobRun.Outcome.LOST, error);
+			case ABANDONED -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, error);
+			// Without an error, the next grant would report the crash once more
+			case ABANDONED_AFTER_NEWS -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, NEVER_BEGAN);
+		};
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.dblock.job;
 import java.time.Instant;
 import java.util.List;
 
+import dev.dblock.claim.ClaimRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,7 +68,8 @@ public record JobInfo(String id, @Nullable String lock, String bean, String meth
 	 * @param at the time of the server's clock when the record was read
 	 */
 	public record JobStatus(String jobId, List<JobRun> runs, boolean paused, @Nullable String pausedBy,
-			@Nullable Instant pausedAt, @Nullable Instant resumedAt, @Nullable String heldBy, Instant at) {
+			@Nullable Instant pausedAt, @Nullable Instant resumedAt, @Nullable String heldBy,
+			Instant at) implements ClaimRecord.Status {
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.dblock.job;
 
 import java.time.Instant;
 
+import dev.dblock.claim.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,21 +17,31 @@ import org.jspecify.annotations.Nullable;
  * @param at the time of the server's clock at the decision; {@code null} if unknown
  */
 public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable JobRun last, @Nullable String pausedBy,
-		@Nullable Instant at) {
+		@Nullable Instant at) implements Claim.Verdict {
 
 	/**
 	 * Whether a wait for the lock cannot change the answer: the planned time was run or
 	 * is being run, is not due, or the job is paused.
 	 * @return whether the answer is final
 	 */
+	@Override
 	public boolean isFinal() {
 		return this.reason != Reason.OVERLAPPED;
+	}
+
+	@Override
+	public boolean isSettled() {
+		return switch (this.reason) {
+			case DONE, NOT_DUE, PAUSED -> true;
+			case RUNNING, OVERLAPPED -> false;
+		};
 	}
 
 	/**
 	 * Return the refusal as a text that follows a colon.
 	 * @return the text
 	 */
+	@Override
 	public String describe() {
 		return switch (this.reason) {
 			case RUNNING -> "running" + byLast(" on ") + ((this.last != null) ? " since " + this.last.startedAt() : "");

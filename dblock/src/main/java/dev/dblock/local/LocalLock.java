@@ -6,14 +6,11 @@ import java.util.HashMap;
 import java.util.Map;
 
 import dev.dblock.LockInfo;
-import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRun;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecord.LockState;
 import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.JobDecision;
 import dev.dblock.store.LockRepository.AcquireAnswer;
-import dev.dblock.store.StoredJob;
-import dev.dblock.store.StoredJob.RunEnd;
-import dev.dblock.store.StoredJob.StoredRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +44,7 @@ final class LocalLock {
 
 	private long releasedAt;
 
-	private final Map<String, StoredJob> jobs = new HashMap<>();
+	private final Map<String, ClaimRecord> records = new HashMap<>();
 
 	boolean isTaken(long now) {
 		return this.expiresAt > now;
@@ -59,13 +56,14 @@ final class LocalLock {
 	 * has no rights under a lease that has ended.
 	 */
 	boolean isForgettable(long now) {
-		return this.jobs.isEmpty() && !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
+		return this.records.isEmpty() && !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
 	}
 
 	AcquireAnswer acquire(AcquireRequest request, long now) {
 		boolean mine = request.key().holder().equals(this.holder) && isTaken(now);
-		JobDecision decision = (request.firing() != null && !mine)
-				? JobDecision.of(request, job(request.jobId()), state(now), now) : null;
+		ClaimRecord.Request claim = request.claimRequest();
+		ClaimRecord.Decision decision = (claim != null && !mine) ? record(claim.key()).decide(claim, state(now), now)
+				: null;
 		if (!mine && (isTaken(now) || (decision != null && !decision.granted()))) {
 			return new AcquireAnswer.Refused(info(request.key().name(), now),
 					(decision != null) ? decision.refusal() : null);
@@ -73,45 +71,41 @@ final class LocalLock {
 		if (!mine) {
 			grant(request, now);
 		}
-		if (decision != null) {
-			this.jobs.put(request.jobId(), job(request.jobId()).granted(decision, request, this.token, now));
+		if (claim != null && decision != null) {
+			this.records.put(claim.id(), record(claim.key()).granted(decision, claim, this.token, now));
 		}
 		return new AcquireAnswer.Granted(this.token - request.tokens() + 1, this.token,
-				Instant.ofEpochMilli(this.acquiredAt), false, run(request),
-				(request.firing() != null) ? job(request.jobId()).crashed(request.jobId()) : null);
+				Instant.ofEpochMilli(this.acquiredAt), false,
+				(claim != null) ? record(claim.key()).claimed(claim.id()) : null);
 	}
 
-	private @Nullable JobRun run(AcquireRequest request) {
-		StoredRun last = (request.firing() != null) ? job(request.jobId()).last() : null;
-		return (last != null) ? last.toRun(request.jobId(), null) : null;
+	private ClaimRecord record(Claim.Key key) {
+		return this.records.getOrDefault(key.id(), key.empty());
 	}
 
-	private StoredJob job(String id) {
-		return this.jobs.getOrDefault(id, StoredJob.EMPTY);
+	private LockState state(long now) {
+		return new LockState(this.holder, isTaken(now), this.token);
 	}
 
-	private JobDecision.LockState state(long now) {
-		return new JobDecision.LockState(this.holder, isTaken(now), this.token);
+	void pause(Claim.Key key, String by, long now) {
+		this.records.put(key.id(), record(key).pausedBy(by, now));
 	}
 
-	void pauseJob(String id, String by, long now) {
-		this.jobs.put(id, job(id).pausedBy(by, now));
-	}
-
-	boolean resumeJob(String id, long now) {
-		boolean paused = job(id).paused();
+	boolean resume(Claim.Key key, long now) {
+		boolean paused = record(key).paused();
 		if (paused) {
-			this.jobs.put(id, job(id).resumed(now));
+			this.records.put(key.id(), record(key).resumed(now));
 		}
 		return paused;
 	}
 
-	void forgetJobs() {
-		this.jobs.clear();
+	void forgetRecords() {
+		this.records.clear();
 	}
 
-	JobStatus status(String id, long now) {
-		return job(id).toStatus(id, state(now), (isTaken(now) && this.holder != null) ? this.acquirer : null, now);
+	ClaimRecord.Status status(Claim.Key key, long now) {
+		return record(key).toStatus(key.id(), state(now), (isTaken(now) && this.holder != null) ? this.acquirer : null,
+				now);
 	}
 
 	private void grant(AcquireRequest request, long now) {
@@ -148,12 +142,12 @@ final class LocalLock {
 		return true;
 	}
 
-	boolean release(String by, Duration minHoldLeft, @Nullable RunEnd end, long now) {
+	boolean release(String by, Duration minHoldLeft, Claim.@Nullable End end, long now) {
 		if (!by.equals(this.holder)) {
 			return false;
 		}
 		if (end != null) {
-			this.jobs.computeIfPresent(end.jobId(), (id, job) -> job.ended(by, end, now));
+			this.records.replaceAll((id, record) -> record.ended(by, end, now));
 		}
 		this.holder = null;
 		this.releasedAt = now;
@@ -165,14 +159,14 @@ final class LocalLock {
 		if (this.holder == null) {
 			return false;
 		}
-		endRunByForce(this.holder, now);
+		endByForce(this.holder, now);
 		this.holder = null;
 		this.releasedAt = now;
 		return true;
 	}
 
-	private void endRunByForce(String by, long now) {
-		this.jobs.replaceAll((id, job) -> job.ended(by, RunEnd.forced(id), now));
+	private void endByForce(String by, long now) {
+		this.records.replaceAll((id, record) -> record.ended(by, null, now));
 	}
 
 	boolean forceReleaseNow(long now) {
@@ -180,7 +174,7 @@ final class LocalLock {
 			return false;
 		}
 		if (this.holder != null) {
-			endRunByForce(this.holder, now);
+			endByForce(this.holder, now);
 		}
 		this.holder = null;
 		this.releasedAt = now;

@@ -8,7 +8,8 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.claim.ClaimRecords;
+import dev.dblock.claim.Claim;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -17,7 +18,6 @@ import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
@@ -65,24 +65,9 @@ public final class LocalLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return this.store.free(lease.name(), (lock, now) -> lock.release(lease.holder(), minHoldLeft, end, now));
-	}
-
-	@Override
-	public void pauseJob(String name, String jobId, String by) {
-		this.store.pauseJob(name, jobId, by);
-	}
-
-	@Override
-	public boolean resumeJob(String name, String jobId) {
-		return this.store.change(name, (lock, now) -> lock.resumeJob(jobId, now));
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
-		return this.store.read(name, (lock, now) -> lock.status(jobId, now));
 	}
 
 	@Override
@@ -119,6 +104,11 @@ public final class LocalLockRepository implements LockRepository {
 	@Override
 	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return null;
+	}
+
+	@Override
+	public Optional<ClaimRecords> claims() {
+		return Optional.of(this.store);
 	}
 
 	@Override

@@ -15,11 +15,15 @@ import java.util.function.LongSupplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.ReleaseFeed;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lock store in memory. The locks exclude only callers that share this store. Each engine
@@ -29,7 +33,7 @@ import dev.dblock.store.ReleaseFeed;
  * neither the clock nor the tokens ever go back. Names that are no longer used are
  * removed when there are more than a thousand of them.
  */
-public final class LocalLockStore {
+public final class LocalLockStore implements ClaimRecords {
 
 	private static final int ROOM = 1000;
 
@@ -122,10 +126,21 @@ public final class LocalLockStore {
 		return gone;
 	}
 
-	void pauseJob(String name, String jobId, String by) {
+	@Override
+	public Optional<ClaimRecord.Status> find(String name, Claim.Key key, @Nullable Duration limit) {
+		return read(name, (lock, now) -> lock.status(key, now));
+	}
+
+	@Override
+	public void pause(String name, Claim.Key key, String by) {
 		synchronized (this.locks) {
-			this.locks.computeIfAbsent(name, (key) -> new LocalLock()).pauseJob(jobId, by, now());
+			this.locks.computeIfAbsent(name, (missing) -> new LocalLock()).pause(key, by, now());
 		}
+	}
+
+	@Override
+	public boolean resume(String name, Claim.Key key) {
+		return change(name, (lock, now) -> lock.resume(key, now));
 	}
 
 	/**
@@ -133,7 +148,7 @@ public final class LocalLockStore {
 	 */
 	public void forgetJobs() {
 		synchronized (this.locks) {
-			this.locks.values().forEach(LocalLock::forgetJobs);
+			this.locks.values().forEach(LocalLock::forgetRecords);
 		}
 	}
 

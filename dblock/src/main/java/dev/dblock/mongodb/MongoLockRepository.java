@@ -12,7 +12,9 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.Statements;
 import dev.dblock.mongodb.request.StoreAccess;
@@ -25,8 +27,8 @@ import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
@@ -165,6 +167,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	private final ReleaseFeed releases;
 
+	private final ClaimRecords records = new StoredRecords();
+
 	private final LockDatabase database;
 
 	// Created when the first lock is requested, so that it does not delay start-up
@@ -291,7 +295,7 @@ public final class MongoLockRepository implements LockRepository {
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
 						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true,
-								grant.run(), grant.crashed());
+								grant.claimed());
 					});
 	}
 
@@ -379,35 +383,10 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return execute("release the lock '" + lease.name() + "'", timeout,
 				(statements, store) -> statements.release(store, lease, minHoldLeft, mark, end));
-	}
-
-	@Override
-	public void pauseJob(String name, String jobId, String by) {
-		execute("pause the job '" + jobId + "'", this.settings.timeout(), (statements, store) -> {
-			statements.pauseJob(store, name, jobId, by);
-			return true;
-		});
-	}
-
-	@Override
-	public boolean resumeJob(String name, String jobId) {
-		return execute("resume the job '" + jobId + "'", this.settings.timeout(),
-				(statements, store) -> statements.resumeJob(store, name, jobId));
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
-		return findJob(name, jobId, this.settings.timeout());
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
-		return execute("read the job '" + jobId + "'", timeout,
-				(statements, store) -> statements.findJob(store, name, jobId));
 	}
 
 	@Override
@@ -481,12 +460,46 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	@Override
+	public Optional<ClaimRecords> claims() {
+		return Optional.of(this.records);
+	}
+
+	@Override
 	public ReleaseFeed releases() {
 		return this.releases;
 	}
 
 	private <T> T execute(String action, Duration timeout, BiFunction<Statements, StoreRequest, T> work) {
 		return this.access.get().execute(action, timeout, work);
+	}
+
+	/**
+	 * The records in the documents of the locks.
+	 */
+	private final class StoredRecords implements ClaimRecords {
+
+		@Override
+		public Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit) {
+			Duration most = MongoLockRepository.this.settings.timeout();
+			return execute("read the job '" + key.id() + "'", (limit != null) ? Durations.shorter(limit, most) : most,
+					(statements, store) -> statements.findRecord(store, lock, key));
+		}
+
+		@Override
+		public void pause(String lock, Claim.Key key, String by) {
+			execute("pause the job '" + key.id() + "'", MongoLockRepository.this.settings.timeout(),
+					(statements, store) -> {
+						statements.pause(store, lock, key, by);
+						return true;
+					});
+		}
+
+		@Override
+		public boolean resume(String lock, Claim.Key key) {
+			return execute("resume the job '" + key.id() + "'", MongoLockRepository.this.settings.timeout(),
+					(statements, store) -> statements.resume(store, lock, key));
+		}
+
 	}
 
 }

@@ -4,11 +4,8 @@ import java.time.Duration;
 
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
-import dev.dblock.job.JobFiring;
-import dev.dblock.job.JobRun;
-import dev.dblock.store.AcquireRequest;
+import dev.dblock.claim.Claim;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
@@ -16,16 +13,16 @@ import org.jspecify.annotations.Nullable;
  * Complete and checked options.
  *
  * @param lease how long the store keeps the lock without hearing from the holder
- * @param waitUpTo how long to wait for the lock; zero for a firing with a time limit
+ * @param waitUpTo how long to wait for the lock; zero for a claim with a time limit
  * @param minHold how long the lock remains unavailable from the grant
  * @param maxHold how long the lease is renewed from the grant; zero means no limit
  * @param autoRenew whether the lease is renewed automatically
  * @param whenLost what happens to the acquiring thread if the lease is lost
  * @param why the purpose of the lock
- * @param firing the firing of a job that the lock is for
+ * @param claim what the store decides and records with the grant
  */
 public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
-		WhenLost whenLost, @Nullable String why, @Nullable JobFiring firing) {
+		WhenLost whenLost, @Nullable String why, @Nullable Claim claim) {
 
 	/** The unit of the stored dates. */
 	private static final Duration SHORTEST_LEASE = Duration.ofMillis(1);
@@ -52,14 +49,13 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 				.formatted(Durations.written(minHold), Durations.written(maxHold)));
 		}
 		Duration wait = capped(required(options.waitUpTo(), "wait"));
-		JobFiring firing = options.firing();
-		// Not even if the settings of the lock say so: a retry of a job would occupy a
-		// thread of the scheduler
-		if (firing != null && firing.answerWithin() != null) {
+		Claim claim = options.claim();
+		// Not even if the settings of the lock say so: the caller cannot spare the thread
+		if (claim != null && claim.answerWithin() != null) {
 			wait = Duration.ZERO;
 		}
 		return new LeaseTerms(lease, wait, minHold, capped(maxHold), autoRenew,
-				required(options.whenLost(), "whenLost"), options.why(), firing);
+				required(options.whenLost(), "whenLost"), options.why(), claim);
 	}
 
 	private static void checkLease(Duration lease, boolean autoRenew) {
@@ -113,16 +109,23 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	/**
-	 * Return the end of a run whose work never began, as a release records it.
+	 * Return the end of a grant whose work never began, as a release records it.
 	 * @param key the acquisition
 	 * @return the end; {@code null} for a plain lock
 	 */
-	public @Nullable RunEnd abandoned(LeaseKey key) {
-		return endOfRun(key, JobRun.Outcome.ABANDONED, null);
+	public Claim.@Nullable End abandoned(LeaseKey key) {
+		return end(key, Claim.How.ABANDONED, null);
 	}
 
-	public @Nullable RunEnd endOfRun(LeaseKey key, JobRun.Outcome outcome, @Nullable String error) {
-		return (this.firing != null) ? new RunEnd(AcquireRequest.jobId(key.name(), this.firing), outcome, error) : null;
+	/**
+	 * Return the end of a grant, as a release records it.
+	 * @param key the acquisition
+	 * @param how how it ended
+	 * @param failure the first failure of the work, if there was one
+	 * @return the end; {@code null} for a plain lock
+	 */
+	public Claim.@Nullable End end(LeaseKey key, Claim.How how, @Nullable Throwable failure) {
+		return (this.claim != null) ? this.claim.end(key.name(), how, failure) : null;
 	}
 
 	/**

@@ -1,9 +1,9 @@
 package dev.dblock.store;
 
 import java.time.Duration;
-import java.util.Objects;
 
-import dev.dblock.job.JobFiring;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * @param timeout how long the request may take in total
  * @param tokens how many fencing tokens to reserve with the grant: one for the holder,
  * the others for threads to which the lock may be handed over
- * @param firing the firing of a job that the lock is for; {@code null} for a plain lock
+ * @param claim what else the store decides and records; {@code null} for a plain lock
  */
 public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, String thread, String why, Duration timeout,
-		int tokens, @Nullable JobFiring firing) {
+		int tokens, @Nullable Claim claim) {
 
 	/**
 	 * The number of tokens that the store's clock counts in a millisecond.
@@ -42,34 +42,23 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	}
 
 	/**
-	 * Return the same attempt for a firing of a job, which is granted only if the record
-	 * of the job allows it. A run is not handed over, so one token is sufficient.
-	 * @param firing the firing
+	 * Return the same attempt for a claim, which is granted only if its record allows it.
+	 * Such a lock is not handed over, so one token is sufficient.
+	 * @param claim the claim
 	 * @return the request
 	 */
-	public AcquireRequest withFiring(JobFiring firing) {
-		return new AcquireRequest(this.key, this.lease, this.acquirer, this.thread, this.why, this.timeout, 1, firing);
+	public AcquireRequest withClaim(Claim claim) {
+		return new AcquireRequest(this.key, this.lease, this.acquirer, this.thread, this.why, this.timeout, 1, claim);
 	}
 
 	/**
-	 * Return the id of the job: that of the firing, or else the name of the lock.
-	 * @return the id
+	 * Return the claim as the rules for its record see it.
+	 * @return the claim; {@code null} for a plain lock
 	 */
-	public String jobId() {
-		return jobId(this.key.name(), this.firing);
-	}
-
-	public static String jobId(String name, @Nullable JobFiring firing) {
-		String id = (firing != null) ? firing.jobId() : null;
-		return (id != null) ? id : name;
-	}
-
-	/**
-	 * Return the firing of a request that is known to have one.
-	 * @return the firing
-	 */
-	public JobFiring requireFiring() {
-		return Objects.requireNonNull(this.firing);
+	public ClaimRecord.@Nullable Request claimRequest() {
+		return (this.claim != null)
+				? new ClaimRecord.Request(this.claim, this.claim.key(this.key.name()), this.key.holder(), this.acquirer)
+				: null;
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.function.UnaryOperator;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.ClaimRecords;
 
 /**
  * Operations on the locks of one store, for operators. Names are full names, as in the
@@ -69,6 +70,11 @@ public interface LockAdministration {
 				return repository.forceReleaseNow(fullName);
 			}
 
+			@Override
+			public Optional<ClaimRecords> claims() {
+				return repository.claims();
+			}
+
 		};
 	}
 
@@ -106,5 +112,13 @@ public interface LockAdministration {
 	 * @return whether it had a holder
 	 */
 	boolean forceReleaseNow(String fullName);
+
+	/**
+	 * Return the records of claims in the store.
+	 * @return the records; empty if no claims are recorded
+	 */
+	default Optional<ClaimRecords> claims() {
+		return Optional.empty();
+	}
 
 }

@@ -8,10 +8,9 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRefusal;
-import dev.dblock.job.JobRun;
-import dev.dblock.store.StoredJob.RunEnd;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecords;
+import dev.dblock.claim.Claimed;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -102,60 +101,18 @@ public interface LockRepository {
 	}
 
 	/**
-	 * Release a lock and record how a run of a job ended. If the record does not accept
-	 * that, because it was edited by hand, the lock is released without it.
+	 * Release a lock and record how the grant of a claim ended. If the record does not
+	 * accept that, because it was edited by hand, the lock is released without it.
 	 * @param lease the lease
 	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes
 	 * available immediately
 	 * @param mark the information for the next holder about transactions of earlier
 	 * holders
-	 * @param end how the run ended; {@code null} for a plain lock
+	 * @param end how the grant ended; {@code null} for a plain lock
 	 * @param timeout how long the request may take in total
 	 * @return whether this acquisition was still the holder, expired or not
 	 */
-	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration timeout);
-
-	/**
-	 * Pause a job, whether or not its lock was ever acquired. Its firings are refused
-	 * until it is resumed; a run that has begun continues.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @param by the operator that pauses it
-	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
-	 * stored under the name
-	 */
-	void pauseJob(String name, String jobId, String by);
-
-	/**
-	 * Resume a job.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @return whether it was paused
-	 */
-	boolean resumeJob(String name, String jobId);
-
-	/**
-	 * Read the run record of a job.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @return its record, or empty if nothing is stored under the name
-	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
-	 * stored under the name
-	 */
-	Optional<JobStatus> findJob(String name, String jobId);
-
-	/**
-	 * Read the run record of a job within a time limit.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @param timeout how long the request may take in total
-	 * @return its record, or empty if nothing is stored under the name
-	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
-	 * stored under the name
-	 */
-	default Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
-		return findJob(name, jobId);
-	}
+	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end, Duration timeout);
 
 	/**
 	 * Return the state of one lock.
@@ -238,6 +195,14 @@ public interface LockRepository {
 	}
 
 	/**
+	 * Return the records of claims in this store.
+	 * @return the records; empty if this store grants locks without claims only
+	 */
+	default Optional<ClaimRecords> claims() {
+		return Optional.empty();
+	}
+
+	/**
 	 * Return the feed that reports releases, if the store supports that. The same feed is
 	 * returned at every call.
 	 * @return the feed
@@ -291,36 +256,21 @@ public interface LockRepository {
 		 * @param acquiredAt when it was granted, by the store's clock
 		 * @param fenceRaised whether the fence was raised against an earlier holder,
 		 * whose transactions can no longer be committed
-		 * @param run the run of a job that it was granted for
-		 * @param crashed the run of the job before it, if that crashed and no instance is
-		 * known to have reported it
+		 * @param claimed what was recorded for its claim; {@code null} for a plain lock
 		 */
-		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised, @Nullable JobRun run,
-				@Nullable JobRun crashed) implements AcquireAnswer {
-
-			/**
-			 * Create the answer for a grant that follows no crash.
-			 * @param token the fencing token of the grant
-			 * @param lastToken the last token of the block that was reserved with it
-			 * @param acquiredAt when it was granted, by the store's clock
-			 * @param fenceRaised whether the fence was raised against an earlier holder
-			 * @param run the run of a job that it was granted for
-			 */
-			public Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised, @Nullable JobRun run) {
-				this(token, lastToken, acquiredAt, fenceRaised, run, null);
-			}
-
+		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised,
+				@Nullable Claimed claimed) implements AcquireAnswer {
 		}
 
 		/**
-		 * The lock is held by another acquisition, or in its minimum hold, or the firing
-		 * of a job is not due.
+		 * The lock is held by another acquisition, or in its minimum hold, or the record
+		 * of its claim does not allow it.
 		 *
 		 * @param lock its state
-		 * @param job why a firing of a job was refused; {@code null} if the lock is held
-		 * by something other than a run of the job
+		 * @param verdict why its claim was refused; {@code null} if the lock is held for
+		 * another purpose
 		 */
-		record Refused(LockInfo lock, @Nullable JobRefusal job) implements AcquireAnswer {
+		record Refused(LockInfo lock, Claim.@Nullable Verdict verdict) implements AcquireAnswer {
 
 			/**
 			 * Create the answer for a lock that is held, or in its minimum hold.

@@ -194,7 +194,7 @@ class GivenUpLeasesTests {
 	}
 
 	private List<JobRun> runs() {
-		return this.repository.findJob("a", "a").orElseThrow().runs();
+		return JobRecords.of(this.repository).find("a", "a").orElseThrow().runs();
 	}
 
 	@Test

@@ -21,19 +21,19 @@ import java.util.function.Supplier;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobDecision;
+import dev.dblock.job.StoredJob;
 import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.JobDecision;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.StoredJob;
-import dev.dblock.store.StoredJob.RunEnd;
-import dev.dblock.store.StoredJob.StoredRun;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +44,7 @@ import org.springframework.transaction.reactive.TransactionContext;
  * A store that keeps the contract of {@link LockRepository} by a server clock of its own,
  * and whose requests fail as a test has scripted.
  */
-final class InMemoryLockRepository implements LockRepository {
+final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 
 	/**
 	 * Requests for names with this prefix are neither counted nor disturbed.
@@ -172,9 +172,9 @@ final class InMemoryLockRepository implements LockRepository {
 			throw new ForeignDocumentException(name, "memory");
 		}
 		boolean mine = request.key().holder().equals(document.holder) && document.isTaken(now);
-		StoredJob job = document.job(request.jobId());
-		JobDecision decision = (request.firing() != null && !mine)
-				? JobDecision.of(request, job, document.state(now), now) : null;
+		ClaimRecord.Request claim = request.claimRequest();
+		JobDecision decision = (claim != null && !mine)
+				? JobDecision.of(claim, document.job(claim.id()), document.state(now), now) : null;
 		if (!mine && (document.isTaken(now) || (decision != null && !decision.granted()))) {
 			return new AcquireAnswer.Refused(document.info(name, now), (decision != null) ? decision.refusal() : null);
 		}
@@ -182,41 +182,44 @@ final class InMemoryLockRepository implements LockRepository {
 			document.grant(request, now);
 		}
 		if (decision != null) {
-			document.jobs.put(request.jobId(), job.granted(decision, request, document.token, now));
+			document.jobs.put(claim.id(), document.job(claim.id()).granted(decision, claim, document.token, now));
 		}
-		StoredRun run = (request.firing() != null) ? document.job(request.jobId()).last() : null;
 		return new AcquireAnswer.Granted(document.token - request.tokens() + 1, document.token,
 				Instant.ofEpochMilli(document.acquiredAt), false,
-				(run != null) ? run.toRun(request.jobId(), null) : null,
-				document.job(request.jobId()).crashed(request.jobId()));
+				(claim != null) ? document.job(claim.id()).claimed(claim.id()) : null);
 	}
 
 	@Override
-	public void pauseJob(String name, String jobId, String by) {
+	public Optional<ClaimRecords> claims() {
+		return Optional.of(this);
+	}
+
+	@Override
+	public void pause(String name, Claim.Key key, String by) {
 		synchronized (this.documents) {
-			Document document = this.documents.computeIfAbsent(name, (key) -> new Document());
-			document.jobs.put(jobId, document.job(jobId).pausedBy(by, now()));
+			Document document = this.documents.computeIfAbsent(name, (missing) -> new Document());
+			document.jobs.put(key.id(), document.job(key.id()).pausedBy(by, now()));
 		}
 	}
 
 	@Override
-	public boolean resumeJob(String name, String jobId) {
+	public boolean resume(String name, Claim.Key key) {
 		synchronized (this.documents) {
 			Document document = this.documents.get(name);
-			boolean paused = document != null && document.job(jobId).paused();
+			boolean paused = document != null && document.job(key.id()).paused();
 			if (paused) {
-				document.jobs.put(jobId, document.job(jobId).resumed(now()));
+				document.jobs.put(key.id(), document.job(key.id()).resumed(now()));
 			}
 			return paused;
 		}
 	}
 
 	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
+	public Optional<ClaimRecord.Status> find(String name, Claim.Key key, @Nullable Duration limit) {
 		synchronized (this.documents) {
 			return Optional.ofNullable(this.documents.get(name))
-				.map((document) -> document.job(jobId)
-					.toStatus(jobId, document.state(now()), document.heldBy(now()), now()));
+				.map((document) -> document.job(key.id())
+					.toStatus(key.id(), document.state(now()), document.heldBy(now()), now()));
 		}
 	}
 
@@ -251,7 +254,7 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return serve(Kind.RELEASE, List.of(lease), timeout, () -> {
 			Document document = this.documents.get(lease.name());
@@ -259,7 +262,7 @@ final class InMemoryLockRepository implements LockRepository {
 				return false;
 			}
 			if (end != null) {
-				document.jobs.computeIfPresent(end.jobId(), (id, job) -> job.ended(lease.holder(), end, now()));
+				document.jobs.replaceAll((id, job) -> job.ended(lease.holder(), end, now()));
 			}
 			document.holder = null;
 			document.releasedAt = now();
@@ -458,12 +461,12 @@ final class InMemoryLockRepository implements LockRepository {
 		void endRunByForce(long now) {
 			String by = this.holder;
 			if (by != null) {
-				this.jobs.replaceAll((id, job) -> job.ended(by, RunEnd.forced(id), now));
+				this.jobs.replaceAll((id, job) -> job.ended(by, null, now));
 			}
 		}
 
-		JobDecision.LockState state(long now) {
-			return new JobDecision.LockState(this.holder, isTaken(now), this.token);
+		ClaimRecord.LockState state(long now) {
+			return new ClaimRecord.LockState(this.holder, isTaken(now), this.token);
 		}
 
 		@Nullable String heldBy(long now) {

@@ -10,18 +10,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
+import dev.dblock.job.GrantedRun;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,14 +62,18 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	}
 
 	protected final AcquireAnswer fire(LeaseKey key, JobFiring firing) {
-		return locks().acquire(request(key, LEASE).withFiring(firing));
+		return locks().acquire(request(key, LEASE).withClaim(firing));
+	}
+
+	protected static GrantedRun granted(AcquireAnswer answer) {
+		return (GrantedRun) ((Granted) answer).claimed();
 	}
 
 	protected final Started started(JobFiring firing) {
 		LeaseKey key = key("stock");
 		AcquireAnswer answer = fire(key, firing);
 		assertThat(answer).isInstanceOf(Granted.class);
-		JobRun run = ((Granted) answer).run();
+		JobRun run = granted(answer).run();
 		assertThat(run).isNotNull();
 		assertThat(run.outcome()).isNull();
 		assertThat(run.token()).isEqualTo(((Granted) answer).token()).isEqualTo(((Granted) answer).lastToken());
@@ -94,7 +99,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	protected final JobRefusal refused(JobFiring firing) {
 		AcquireAnswer answer = fire(key("stock"), firing);
 		assertThat(answer).isInstanceOf(Refused.class);
-		return ((Refused) answer).job();
+		return (JobRefusal) ((Refused) answer).verdict();
 	}
 
 	protected final List<JobRun> runs() {
@@ -102,7 +107,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	}
 
 	protected final JobStatus status() {
-		return locks().findJob("stock", JOB).orElseThrow();
+		return JobRecords.of(locks()).find("stock", JOB).orElseThrow();
 	}
 
 	private static void assertRun(JobRun run, Instant planned, int attempt) {
@@ -466,7 +471,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		if (outcome != null) {
 			end(key, outcome, error);
 		}
-		return ((Granted) answer).crashed();
+		return granted(answer).crashed();
 	}
 
 	@Test
@@ -542,15 +547,15 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobRun run = crashed(skip(at));
 		LeaseKey other = key("stock");
 		JobFiring firing = JobFiring.of("other", new Schedule.Planned(at), true);
-		assertThat(((Granted) fire(other, firing)).crashed()).isNull();
+		assertThat(granted(fire(other, firing)).crashed()).isNull();
 		locks().release(other, Duration.ZERO, FenceMark.KEEP, new RunEnd("other", JobRun.Outcome.SUCCEEDED, null),
 				TIMEOUT);
 		LeaseKey byHand = key("stock");
-		assertThat(((Granted) locks().acquire(request(byHand, LEASE))).crashed()).isNull();
+		assertThat(((Granted) locks().acquire(request(byHand, LEASE))).claimed()).isNull();
 		locks().release(byHand, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		assertThat(refused(skip(at.plusSeconds(1))).reason()).isEqualTo(Reason.PAUSED);
-		locks().resumeJob("stock", JOB);
+		JobRecords.of(locks()).resume("stock", JOB);
 		assertThat(crashedBefore(skip(at.plusSeconds(1))).token()).isEqualTo(run.token());
 	}
 
@@ -589,10 +594,10 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 				TIMEOUT))
 			.isTrue();
 		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(JobRun.Outcome.SUCCEEDED);
-		assertThat(locks().findJob("stock", "other").orElseThrow().runs()).singleElement()
+		assertThat(JobRecords.of(locks()).find("stock", "other").orElseThrow().runs()).singleElement()
 			.satisfies((run) -> assertThat(run.error()).isEqualTo("x"));
-		assertThat(locks().findJob("stock", "third").orElseThrow().runs()).isEmpty();
-		assertThat(locks().findJob("nothing", JOB)).isEmpty();
+		assertThat(JobRecords.of(locks()).find("stock", "third").orElseThrow().runs()).isEmpty();
+		assertThat(JobRecords.of(locks()).find("nothing", JOB)).isEmpty();
 	}
 
 	@Test
@@ -688,7 +693,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aPausedJobIsRefusedUntilItIsResumed() {
 		Instant paused = storeTime();
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		JobStatus status = status();
 		assertThat(status)
 			.isEqualTo(new JobStatus(JOB, List.of(), true, "ann", status.pausedAt(), null, null, status.at()));
@@ -704,15 +709,15 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 			.isInstanceOf(Granted.class);
 		locks().forceReleaseNow("stock");
 		release(acquired("stock"), Duration.ZERO);
-		locks().pauseJob("stock", JOB, "bob");
+		JobRecords.of(locks()).pause("stock", JOB, "bob");
 		assertThat(refused(skip(at)).pausedBy()).isEqualTo("bob");
 		Instant resumed = storeTime();
-		assertThat(locks().resumeJob("stock", JOB)).isTrue();
+		assertThat(JobRecords.of(locks()).resume("stock", JOB)).isTrue();
 		assertThat(status().resumedAt()).isBetween(resumed.minus(slack()), storeTime().plus(slack()));
-		assertThat(locks().resumeJob("stock", JOB)).isFalse();
-		assertThat(locks().resumeJob("nothing", JOB)).isFalse();
+		assertThat(JobRecords.of(locks()).resume("stock", JOB)).isFalse();
+		assertThat(JobRecords.of(locks()).resume("nothing", JOB)).isFalse();
 		Started run = started(skip(at));
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.PAUSED);
 		assertThat(status().heldBy()).isEqualTo(run.run().instance());
 		assertThat(end(run.key(), JobRun.Outcome.SUCCEEDED, null)).as("a run goes on").isTrue();
@@ -726,9 +731,9 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	void aPauseLeavesTheTokensRising() {
 		long last = granted("stock").lastToken();
 		locks().forceReleaseNow("stock");
-		locks().pauseJob("stock", JOB, "ann");
+		JobRecords.of(locks()).pause("stock", JOB, "ann");
 		assertThat(granted("stock").token()).isGreaterThan(last);
-		locks().pauseJob("new", JOB, "ann");
+		JobRecords.of(locks()).pause("new", JOB, "ann");
 		assertThat(look("new").held()).isFalse();
 		assertThat(granted("new").token()).isBetween(storeTime().minusSeconds(3600).toEpochMilli() * 1024,
 				storeTime().plus(slack()).plusSeconds(1).toEpochMilli() * 1024);
@@ -792,25 +797,25 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		Instant at = past(30);
 		JobFiring firing = new JobFiring(id, new Schedule.Planned(at), "$" + id, false);
 		LeaseKey key = key("stock");
-		assertThat(((Granted) fire(key, firing)).run().jobId()).isEqualTo(id);
+		assertThat(granted(fire(key, firing)).run().jobId()).isEqualTo(id);
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.RUNNING);
 		RunEnd end = new RunEnd(id, JobRun.Outcome.FAILED, "$$ROOT");
 		assertThat(locks().release(key, Duration.ZERO, FenceMark.KEEP, end, TIMEOUT)).isTrue();
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.DONE);
-		assertThat(((Granted) fire(key("stock"), firing)).run().plannedAt()).isEqualTo(at);
+		assertThat(granted(fire(key("stock"), firing)).run().plannedAt()).isEqualTo(at);
 		locks().forceReleaseNow("stock");
-		locks().pauseJob("stock", id, "$$NOW");
-		JobStatus status = locks().findJob("stock", id).orElseThrow();
+		JobRecords.of(locks()).pause("stock", id, "$$NOW");
+		JobStatus status = JobRecords.of(locks()).find("stock", id).orElseThrow();
 		assertThat(status.pausedBy()).isEqualTo("$$NOW");
 		assertThat(status.runs()).hasSize(1);
-		assertThat(locks().resumeJob("stock", id)).isTrue();
+		assertThat(JobRecords.of(locks()).resume("stock", id)).isTrue();
 	}
 
 	@Test
 	void withoutAnIdTheJobIsCalledLikeItsLock() {
 		JobFiring firing = JobFiring.of(null, new Schedule.Planned(past(30)), false);
 		assertThat(started(firing).run().jobId()).isEqualTo("stock");
-		assertThat(locks().findJob("stock", "stock").orElseThrow().runs()).hasSize(1);
+		assertThat(JobRecords.of(locks()).find("stock", "stock").orElseThrow().runs()).hasSize(1);
 	}
 
 	/**

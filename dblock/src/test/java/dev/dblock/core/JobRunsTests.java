@@ -19,14 +19,15 @@ import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobNews;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,7 +74,7 @@ class JobRunsTests {
 	}
 
 	private List<JobRun> runs() {
-		return this.repository.findJob("a", "a").orElseThrow().runs();
+		return JobRecords.of(this.repository).find("a", "a").orElseThrow().runs();
 	}
 
 	private JobRun last() {
@@ -111,7 +112,7 @@ class JobRunsTests {
 		failing.runFailed(new IllegalStateException("no paper"));
 		failing.close();
 		granted(this.engine.acquire("c", LockOptions.defaults())).close();
-		this.engine.jobs().missed("a", "a", this.at);
+		this.engine.report("a", new JobNews.Missed("a", this.at));
 		LockWorld.eventually()
 			.untilAsserted(() -> assertThat(this.world.news()).endsWith("ended b FAILED", "acquired c", "released c",
 					"missed a at " + this.at));
@@ -130,7 +131,7 @@ class JobRunsTests {
 		LockOptions later = LockOptions.defaults().plannedFor(this.at.plusSeconds(1)).waitUpTo(LONG);
 		LockHandle handle = granted(this.engine.acquire("a", later));
 		LockRefusal running = refused(this.engine.acquire("a",
-				later.firing(JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(1)), true))));
+				later.claim(JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(1)), true))));
 		assertThat(running.job().reason()).isEqualTo(Reason.RUNNING);
 		assertThat(running.isSettled()).isFalse();
 		assertThat(running.describe()).endsWith("running on host-1:4711:k7 since " + last().startedAt());
@@ -138,7 +139,7 @@ class JobRunsTests {
 		Instant future = this.at.plus(LONG);
 		LockRefusal notDue = refused(this.engine.acquire("a", patient.plannedFor(future)));
 		assertThat(notDue.describe()).endsWith("not due before " + future);
-		this.repository.pauseJob("a", "a", "ann");
+		JobRecords.of(this.repository).pause("a", "a", "ann");
 		LockRefusal paused = refused(this.engine.acquire("a", patient.plannedFor(this.at.plusSeconds(2))));
 		assertThat(paused.describe()).endsWith("paused by ann");
 		assertThat(asked()).as("one request each").isEqualTo(6);
@@ -180,7 +181,7 @@ class JobRunsTests {
 			LeaseKey elsewhere = new LeaseKey("a", "elsewhere");
 			this.repository
 				.acquire(new AcquireRequest(elsewhere, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT)
-					.withFiring(planned().firing()));
+					.withClaim(planned().claim()));
 			this.repository.release(elsewhere, Duration.ZERO, FenceMark.KEEP,
 					new RunEnd("a", JobRun.Outcome.SUCCEEDED, null), LockWorld.TIMEOUT);
 		}));
@@ -311,7 +312,7 @@ class JobRunsTests {
 		LeaseKey elsewhere = new LeaseKey("a", "elsewhere");
 		this.repository
 			.acquire(new AcquireRequest(elsewhere, Duration.ofMillis(1), "host-2", "t", "w", LockWorld.TIMEOUT)
-				.withFiring(LockOptions.defaults().plannedFor(planned).firing()));
+				.withClaim(LockOptions.defaults().plannedFor(planned).claim()));
 		this.world.advance(LockWorld.LEASE);
 		return last();
 	}
@@ -333,7 +334,7 @@ class JobRunsTests {
 	void aRepetitionNamesTheCrashedRun(CapturedOutput output) {
 		crash(this.at);
 		JobFiring rerun = JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(1)), true);
-		LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().firing(rerun)));
+		LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().claim(rerun)));
 		assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at);
 		handle.close();
 		assertThat(output).containsOnlyOnce("This instance repeats the crashed run of host-2, attempt 2");
@@ -376,12 +377,12 @@ class JobRunsTests {
 	@Test
 	void aFiringCanHaveAShorterTimeLimitThanOtherRequests() {
 		LockOptions options = planned();
-		JobFiring firing = options.firing();
+		JobFiring firing = (JobFiring) options.claim();
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
 		assertThatExceptionOfType(QueryTimeoutException.class)
-			.isThrownBy(() -> this.engine.acquire("a", options.firing(firing.answerWithin(Duration.ofMillis(1250)))));
+			.isThrownBy(() -> this.engine.acquire("a", options.claim(firing.answerWithin(Duration.ofMillis(1250)))));
 		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.ABANDONED);
-		granted(this.engine.acquire("a", options.firing(firing.answerWithin(LONG)))).close();
+		granted(this.engine.acquire("a", options.claim(firing.answerWithin(LONG)))).close();
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(this.repository.requests(Kind.ACQUIRE)).extracting(Request::timeout)
 			.containsExactly(Duration.ofMillis(1250), LockWorld.TIMEOUT);
@@ -394,7 +395,7 @@ class JobRunsTests {
 				Map.of("a", new LockSettings.Setting(LockOptions.defaults().waitUpTo(LONG), null)));
 		DefaultLockEngine waiting = this.world.newEngine(LockWorld.settings("", patient));
 		LockOptions options = planned();
-		LockOptions limited = options.firing(options.firing().answerWithin(LockWorld.TIMEOUT));
+		LockOptions limited = options.claim(((JobFiring) options.claim()).answerWithin(LockWorld.TIMEOUT));
 		LeaseKey other = new LeaseKey("a", "other");
 		this.repository.acquire(new AcquireRequest(other, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT));
 		LockRefusal refusal = refused(waiting.acquire("a", limited));
@@ -490,16 +491,16 @@ class JobRunsTests {
 		LeaseKey crashed = new LeaseKey("a", "crashed");
 		JobFiring firing = JobFiring.of(null, new Schedule.Planned(this.at), true);
 		this.repository.acquire(
-				new AcquireRequest(crashed, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT).withFiring(firing));
-		assertThat(refused(this.engine.acquire("a", LockOptions.defaults().firing(firing.withNewId()))).job().reason())
+				new AcquireRequest(crashed, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT).withClaim(firing));
+		assertThat(refused(this.engine.acquire("a", LockOptions.defaults().claim(firing.withNewId()))).job().reason())
 			.isEqualTo(Reason.RUNNING);
 		this.world.advance(LockWorld.LEASE.multipliedBy(2));
 		JobFiring next = JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(60)), true);
-		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().firing(next)))) {
+		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().claim(next)))) {
 			assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at);
 			assertThat(handle.run().orElseThrow().attempt()).isEqualTo(2);
 		}
-		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().firing(next.withNewId())))) {
+		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().claim(next.withNewId())))) {
 			assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(60));
 		}
 	}

@@ -79,7 +79,7 @@ class LateRequestTests {
 			}
 			assertThat(repository.find("a").orElseThrow().held()).isFalse();
 			if (ofJob) {
-				assertThat(repository.findJob("a", "a").orElseThrow().runs()).extracting(JobRun::outcome)
+				assertThat(JobRecords.of(repository).find("a", "a").orElseThrow().runs()).extracting(JobRun::outcome)
 					.containsExactly(JobRun.Outcome.SUCCEEDED);
 			}
 		}

@@ -32,7 +32,7 @@ class LeaseRegistryTests {
 	private final List<LeaseHandle> handles = new ArrayList<>();
 
 	private LeaseHandle hold(String id, long token, Thread thread) {
-		Grant grant = new Grant(new LeaseKey("name", id), token, token + 9, Instant.EPOCH, "test", false, null, null);
+		Grant grant = new Grant(new LeaseKey("name", id), token, token + 9, Instant.EPOCH, "test", false, null);
 		Lease lease = new Lease(grant, TERMS, thread, LeaseDeadline.from(this.world.clock(), TERMS.lease()),
 				this.world.clock());
 		LeaseHandle handle = new LeaseHandle(lease, this.world.keeper());

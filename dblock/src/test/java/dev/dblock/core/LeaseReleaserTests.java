@@ -435,10 +435,11 @@ class LeaseReleaserTests {
 		assertThat(this.repository.isHeld("a")).isTrue();
 		this.repository.heal();
 		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
-		assertThat(this.repository.findJob("a", "a").orElseThrow().runs()).singleElement().satisfies((run) -> {
-			assertThat(run.outcome()).isEqualTo(JobRun.Outcome.FAILED);
-			assertThat(run.error()).isEqualTo("java.lang.IllegalStateException: no paper");
-		});
+		assertThat(JobRecords.of(this.repository).find("a", "a").orElseThrow().runs()).singleElement()
+			.satisfies((run) -> {
+				assertThat(run.outcome()).isEqualTo(JobRun.Outcome.FAILED);
+				assertThat(run.error()).isEqualTo("java.lang.IllegalStateException: no paper");
+			});
 		assertThat(this.repository.requests(Kind.RELEASE, "a")).last()
 			.satisfies((request) -> assertThat(request.thread()).startsWith("dblock-release-"));
 	}

@@ -80,7 +80,7 @@ class LeaseWatchdogTickTests {
 	private Lease lease() {
 		LeaseTerms terms = LeaseTerms.of(LockWorld.DEFAULTS);
 		Grant grant = new Grant(new LeaseKey("name", "id-" + this.handles.size()), 1, 2, Instant.EPOCH, "test", false,
-				null, null);
+				null);
 		Lease lease = new Lease(grant, terms, Thread.currentThread(),
 				LeaseDeadline.from(this.clock, Duration.ofSeconds(30)), this.clock);
 		LeaseHandle handle = new LeaseHandle(lease, keeper());

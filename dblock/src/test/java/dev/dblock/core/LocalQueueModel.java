@@ -515,9 +515,9 @@ final class LocalQueueModel {
 				return At.STORE;
 			}
 			int token = LocalQueueModel.this.tokens += 1000;
-			this.lease = new Lease(new Grant(new LeaseKey("name", this.id), token, token + 999, Instant.EPOCH, "test",
-					false, null, null), TERMS, Thread.currentThread(), LeaseDeadline.from(STOPPED, TERMS.lease()),
-					STOPPED);
+			this.lease = new Lease(
+					new Grant(new LeaseKey("name", this.id), token, token + 999, Instant.EPOCH, "test", false, null),
+					TERMS, Thread.currentThread(), LeaseDeadline.from(STOPPED, TERMS.lease()), STOPPED);
 			return At.GRANTED;
 		}
 

@@ -421,7 +421,7 @@ class LocalQueueTests {
 	}
 
 	private Lease lease(int tokens) {
-		Grant grant = new Grant(new LeaseKey("name", "id"), 1, tokens, Instant.EPOCH, "test", false, null, null);
+		Grant grant = new Grant(new LeaseKey("name", "id"), 1, tokens, Instant.EPOCH, "test", false, null);
 		return new Lease(grant, TERMS, Thread.currentThread(), LeaseDeadline.from(this.clock, TERMS.lease()),
 				this.clock);
 	}

@@ -9,7 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -17,7 +18,6 @@ import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +68,7 @@ final class NotifyingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		boolean released = this.store.release(lease, minHoldLeft, mark, end, timeout);
 		this.listeners.forEach((listener) -> listener.released(lease.name()));
@@ -86,18 +86,8 @@ final class NotifyingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
-	public void pauseJob(String name, String jobId, String by) {
-		this.store.pauseJob(name, jobId, by);
-	}
-
-	@Override
-	public boolean resumeJob(String name, String jobId) {
-		return this.store.resumeJob(name, jobId);
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
-		return this.store.findJob(name, jobId);
+	public Optional<ClaimRecords> claims() {
+		return this.store.claims();
 	}
 
 	@Override

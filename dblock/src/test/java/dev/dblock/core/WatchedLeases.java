@@ -87,8 +87,7 @@ final class WatchedLeases {
 		AcquireAnswer answer = this.repository
 			.acquire(new AcquireRequest(key, terms.lease(), "me", "main", "test", LockWorld.TIMEOUT));
 		AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
-		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), "test", false, null,
-				null);
+		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), "test", false, null);
 		return new Lease(grant, terms, Thread.currentThread(), deadline, this.clock);
 	}
 

@@ -16,6 +16,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandSucceededEvent;
 import dev.dblock.ForeignDocumentException;
+import dev.dblock.core.JobRecords;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -103,16 +104,16 @@ class ClassicTakeOverTests implements CommandListener {
 		JobFiring firing = JobFiring.of("nightly", new Schedule.Planned(Instant.EPOCH), false);
 		AcquireRequest request = LockRepositoryContract
 			.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10))
-			.withFiring(firing);
+			.withClaim(firing);
 		acquire();
 		this.locks.forceReleaseNow("stock");
 		this.looked.set(false);
-		this.afterTheLook = () -> this.locks.pauseJob("stock", "nightly", "ann");
+		this.afterTheLook = () -> JobRecords.of(this.locks).pause("stock", "nightly", "ann");
 		AcquireAnswer answer = this.locks.acquire(request);
 		assertThat(this.looked).isTrue();
 		assertThat(answer).isInstanceOfSatisfying(Refused.class,
-				(refused) -> assertThat(refused.job().reason()).isEqualTo(JobRefusal.Reason.PAUSED));
-		this.locks.resumeJob("stock", "nightly");
+				(refused) -> assertThat(((JobRefusal) refused.verdict()).reason()).isEqualTo(JobRefusal.Reason.PAUSED));
+		JobRecords.of(this.locks).resume("stock", "nightly");
 		assertThat(this.locks.acquire(request)).isInstanceOf(AcquireAnswer.Granted.class);
 	}
 

@@ -9,16 +9,17 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.dblock.ForeignDocumentException;
+import dev.dblock.core.JobRecords;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.mongodb.request.Requests;
 import dev.dblock.mongodb.request.StoreRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -165,7 +166,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
 		set("stock", "jobs.nightly.paused", true);
 		assertThat(refused(skip(past(20))).reason()).isEqualTo(Reason.PAUSED);
-		assertThat(this.locks.resumeJob("stock", JOB)).isTrue();
+		assertThat(JobRecords.of(this.locks).resume("stock", JOB)).isTrue();
 		ended(skip(past(20)), JobRun.Outcome.SUCCEEDED);
 	}
 
@@ -244,7 +245,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		JobFiring firing = JobFiring.of("a.b", new Schedule.Planned(past(30)), true);
 		fire(key("stock"), firing);
 		this.locks.forceRelease("stock");
-		assertThat(this.locks.findJob("stock", "a.b").orElseThrow().runs()).extracting(JobRun::outcome)
+		assertThat(JobRecords.of(this.locks).find("stock", "a.b").orElseThrow().runs()).extracting(JobRun::outcome)
 			.containsExactly(JobRun.Outcome.FAILED);
 		assertThat(stored("stock").get("jobs", Document.class)).hasSize(1);
 	}
@@ -299,7 +300,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
 		ended(skip(past(20)), JobRun.Outcome.SUCCEEDED);
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
-		this.locks.pauseJob("paused", JOB, "ann");
+		JobRecords.of(this.locks).pause("paused", JOB, "ann");
 		assertThat(stored("paused").getDate("cleanUpAt").toInstant()).isAfter(storeTime().plus(Duration.ofDays(380)));
 	}
 
@@ -324,14 +325,16 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 
 	@Test
 	void aPauseOfANewNameIsADocumentOfOurs() {
-		this.locks.pauseJob("stock", JOB, "ann");
+		JobRecords.of(this.locks).pause("stock", JOB, "ann");
 		assertThat(this.locks.find("stock")).get().satisfies((lock) -> assertThat(lock.held()).isFalse());
 		assertThat(record()).containsOnlyKeys("paused");
 		this.documents.insertOne(new Document("_id", "other").append("order", 1));
 		assertThatExceptionOfType(ForeignDocumentException.class)
-			.isThrownBy(() -> this.locks.pauseJob("other", JOB, "ann"));
-		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> this.locks.resumeJob("other", JOB));
-		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> this.locks.findJob("other", JOB));
+			.isThrownBy(() -> JobRecords.of(this.locks).pause("other", JOB, "ann"));
+		assertThatExceptionOfType(ForeignDocumentException.class)
+			.isThrownBy(() -> JobRecords.of(this.locks).resume("other", JOB));
+		assertThatExceptionOfType(ForeignDocumentException.class)
+			.isThrownBy(() -> JobRecords.of(this.locks).find("other", JOB));
 		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> fire(key("other"), skip(past(30))));
 		assertThatExceptionOfType(ForeignDocumentException.class)
 			.isThrownBy(() -> fire(key("other"), skip(storeTime().plusSeconds(3600))));
@@ -351,7 +354,8 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		assertThat(jobs).hasSize(ids.size()).containsKey("plain");
 		assertThat(jobs.keySet()).filteredOn((key) -> key.matches("#[0-9a-f]{32}")).hasSize(5);
 		assertThat(IntStream.range(0, ids.size())
-			.mapToObj((i) -> this.locks.findJob("stock", ids.get(i)).orElseThrow().runs().size())).containsOnly(1);
+			.mapToObj((i) -> JobRecords.of(this.locks).find("stock", ids.get(i)).orElseThrow().runs().size()))
+			.containsOnly(1);
 	}
 
 	@ParameterizedTest

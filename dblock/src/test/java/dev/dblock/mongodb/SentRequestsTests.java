@@ -16,6 +16,7 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -23,7 +24,6 @@ import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -174,7 +174,7 @@ class SentRequestsTests {
 
 	private static AcquireAnswer fire(MongoLockRepository locks, LeaseKey key, Instant at) {
 		JobFiring firing = JobFiring.of("a", new Schedule.Planned(at), false);
-		return locks.acquire(new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT).withFiring(firing));
+		return locks.acquire(new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT).withClaim(firing));
 	}
 
 }

@@ -20,7 +20,10 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobOperations.ManualRun;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
@@ -29,7 +32,6 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
 
@@ -382,9 +384,10 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		public void runElsewhere(Instant plannedAt) {
 			JobFiring firing = JobFiring.of(this.jobId, new Schedule.Planned(plannedAt), false);
 			if (TestLocks.this.elsewhere
-				.acquire(this.request.withFiring(firing)) instanceof AcquireAnswer.Refused refused) {
+				.acquire(this.request.withClaim(firing)) instanceof AcquireAnswer.Refused refused) {
 				throw new IllegalStateException("Another instance cannot run the job '%s' for %s: %s".formatted(
-						this.jobId, plannedAt, (refused.job() != null) ? refused.job().reason() : "its lock is held"));
+						this.jobId, plannedAt,
+						(refused.verdict() instanceof JobRefusal refusal) ? refusal.reason() : "its lock is held"));
 			}
 			TestLocks.this.elsewhere.release(this.request.key(), Duration.ZERO, FenceMark.KEEP,
 					new RunEnd(this.jobId, JobRun.Outcome.SUCCEEDED, null), this.request.timeout());
@@ -437,7 +440,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * Pause the job, as an operator does.
 		 */
 		public void pause() {
-			TestLocks.this.engine.jobs().pause(this.request.key().name(), this.jobId, "a test");
+			TestLocks.this.store.pause(this.request.key().name(), StoredJob.key(this.jobId), "a test");
 		}
 
 		/**
@@ -445,7 +448,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * @return whether it was paused
 		 */
 		public boolean resume() {
-			return TestLocks.this.engine.jobs().resume(this.request.key().name(), this.jobId);
+			return TestLocks.this.store.resume(this.request.key().name(), StoredJob.key(this.jobId));
 		}
 
 		/**
@@ -453,9 +456,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * @return the runs, the latest first
 		 */
 		public List<JobRun> runs() {
-			return TestLocks.this.engine.jobs()
-				.find(this.request.key().name(), this.jobId, null)
-				.map(JobStatus::runs)
+			return TestLocks.this.store.find(this.request.key().name(), StoredJob.key(this.jobId), null)
+				.map((record) -> ((JobStatus) record).runs())
 				.orElse(List.of());
 		}
 

@@ -101,7 +101,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 			job.lockedBy(operation.engine().fullName(name));
 		}
 		JobFiring firing = (scheduled != null && job != null) ? scheduled.firing(job.declaration()) : null;
-		return (firing != null) ? lock.options().firing(firing) : lock.options();
+		return (firing != null) ? lock.options().claim(firing) : lock.options();
 	}
 
 	private static @Nullable LockCall ofSeveral(LockedOperation operation, Supplier<DefaultLockTemplate> template,

@@ -78,8 +78,8 @@ interface UnavailableHandler {
 		private static String reason(LockRefusal refusal) {
 			LockInfo holder = refusal.holder();
 			String waited = refusal.waited().isZero() ? "" : " (waited " + Durations.readable(refusal.waited()) + ")";
-			if (refusal.job() != null) {
-				return refusal.job().describe() + waited;
+			if (refusal.verdict() != null) {
+				return refusal.verdict().describe() + waited;
 			}
 			String remark = (refusal.remark() != null) ? ". " + refusal.remark() : "";
 			if (holder == null) {

@@ -6,10 +6,14 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobNews;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -124,7 +128,7 @@ public final class JobMethod {
 	void missed(Instant plannedAt) {
 		String lock = lock();
 		if (lock != null) {
-			declaration().engine().jobs().missed(lock, id(), plannedAt);
+			declaration().engine().report(lock, new JobNews.Missed(id(), plannedAt));
 		}
 	}
 
@@ -236,9 +240,30 @@ public final class JobMethod {
 		 * server fails
 		 */
 		Optional<JobStatus> status(Duration limit) {
-			return (this.lock != null)
-					? this.engine.jobs().find(this.lock, (this.id != null) ? this.id : this.lock, limit)
-					: Optional.empty();
+			return (this.lock != null) ? status(this.lock, limit) : Optional.empty();
+		}
+
+		Optional<JobStatus> status(String lock, @Nullable Duration limit) {
+			return records().flatMap((records) -> records.find(lock, key(lock), limit)).map(JobStatus.class::cast);
+		}
+
+		private Optional<ClaimRecords> records() {
+			return this.engine.administration().claims();
+		}
+
+		private Claim.Key key(String lock) {
+			return StoredJob.key((this.id != null) ? this.id : lock);
+		}
+
+		void pause(String lock, String by) {
+			records()
+				.orElseThrow(() -> new IllegalStateException(
+						"This engine cannot pause jobs, because it does not record their runs"))
+				.pause(lock, key(lock), by);
+		}
+
+		boolean resume(String lock) {
+			return records().filter((records) -> records.resume(lock, key(lock))).isPresent();
 		}
 
 	}

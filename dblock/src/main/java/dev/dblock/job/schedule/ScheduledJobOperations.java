@@ -94,9 +94,7 @@ final class ScheduledJobOperations implements JobOperations {
 
 	private static JobInfo info(ScheduledJobs context, JobMethod job) {
 		String lock = job.lock();
-		return info(context, job,
-				(lock != null) ? job.declaration().engine().jobs().find(lock, job.id(), null).orElse(null) : null,
-				null);
+		return info(context, job, (lock != null) ? job.declaration().status(lock, null).orElse(null) : null, null);
 	}
 
 	private static JobInfo info(ScheduledJobs context, JobMethod job, @Nullable JobStatus found,
@@ -129,18 +127,13 @@ final class ScheduledJobOperations implements JobOperations {
 	@Override
 	public void pause(String jobId, String by) {
 		Known known = require(jobId);
-		try {
-			known.method().declaration().engine().jobs().pause(known.lock(), known.method().id(), by);
-		}
-		catch (UnsupportedOperationException ex) {
-			throw new IllegalStateException(ex.getMessage(), ex);
-		}
+		known.method().declaration().pause(known.lock(), by);
 	}
 
 	@Override
 	public boolean resume(String jobId) {
 		Known known = require(jobId);
-		return known.method().declaration().engine().jobs().resume(known.lock(), known.method().id());
+		return known.method().declaration().resume(known.lock());
 	}
 
 	@Override

@@ -17,14 +17,15 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.mongodb.request.ServerClock.Reading;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.StoreTimeoutException;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonNull;
@@ -68,7 +69,8 @@ final class ClassicStatements extends CommonStatements {
 
 	private final ServerClock clock;
 
-	ClassicStatements(LeaseTimes times, ServerClock clock) {
+	ClassicStatements(LeaseTimes times, ServerClock clock, ClaimStatements claims) {
+		super(claims);
 		this.times = times;
 		this.clock = clock;
 	}
@@ -87,13 +89,15 @@ final class ClassicStatements extends CommonStatements {
 			Reading now = (found != null) ? this.clock.read(store) : this.clock.readAnew(store);
 			if (found != null && found.isTakenAt(now.notBefore())) {
 				return found.isHeldBy(request.key().holder()) ? granted(store, request, found)
-						: Acquired.refused(request, found, now.notBefore());
+						: refused(request, found, now.notBefore());
 			}
-			JobGrant job = (request.firing() != null) ? JobGrant.of(request, stored, found, now.notBefore()) : null;
-			if (job != null && !job.isDue()) {
-				return Acquired.refused(request, found, now.notBefore());
+			Request claim = request.claimRequest();
+			ClaimStatements.Grant granting = (claim != null) ? this.claims.grant(claim, stored, found, now.notBefore())
+					: null;
+			if (granting != null && !granting.isDue()) {
+				return refused(request, found, now.notBefore());
 			}
-			LockDocument taken = lasting(store, take(store, request, found, now, job), now);
+			LockDocument taken = lasting(store, take(store, request, found, now, granting), now);
 			if (taken != null) {
 				return granted(store, request, taken);
 			}
@@ -110,7 +114,7 @@ final class ClassicStatements extends CommonStatements {
 		if (document.isNew()) {
 			awaitClock(store, document.name(), document.token() / LockDocument.TOKENS_PER_MILLI);
 		}
-		return Acquired.granted(document, request, tokens(request, document.isNew()));
+		return granted(request, document, tokens(request, document.isNew()));
 	}
 
 	// Limits the wait for the tokens of a new document, regardless of the number
@@ -139,12 +143,12 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
-			Reading now, @Nullable JobGrant job) {
+			Reading now, ClaimStatements.@Nullable Grant granting) {
 		BsonDocument grant = grant(request, found, now);
 		BsonDocument filter = asRead(request.key().name(), found);
-		if (job != null) {
-			job.addTo(grant);
-			job.addToFilter(filter);
+		if (granting != null) {
+			granting.addTo(grant);
+			granting.addToFilter(filter);
 		}
 		return update(store, filter, grant);
 	}
@@ -233,7 +237,7 @@ final class ClassicStatements extends CommonStatements {
 			.append(LockDocument.EXPIRES_AT, date(free))
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.CLEAN_UP_AT, date(cleanUpAt(found,
-					Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + LeaseTimes.keptFor(request.firing()))));
+					Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + LeaseTimes.keptFor(request.claim()))));
 		if (found != null) {
 			set.append(LockDocument.FENCE_PENDING,
 					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));
@@ -244,7 +248,7 @@ final class ClassicStatements extends CommonStatements {
 	private long cleanUpAt(@Nullable LockDocument found, long unused) {
 		long earliest = unused + this.times.retention();
 		long latest = earliest + this.times.retentionSlack();
-		long sensible = (found != null && found.hasJobs()) ? earliest + this.times.longestRetentionSlack() : latest;
+		long sensible = (found != null && found.hasClaims()) ? earliest + this.times.longestRetentionSlack() : latest;
 		Long stored = (found != null) ? found.cleanUpAt() : null;
 		return (stored != null && stored >= earliest && stored <= sensible) ? stored : latest;
 	}
@@ -361,7 +365,8 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
-	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end) {
+	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			Claim.@Nullable End end) {
 		// A new sample cannot be too early, since the remaining hold was computed before
 		// it.
 		return releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark, end);
@@ -373,8 +378,8 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
-	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
-		return find(store, name, (found, now) -> found.job(new JobFields(jobId)).toStatus(jobId, found, now));
+	public Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
+		return find(store, name, (found, now) -> this.claims.status(key, found, now));
 	}
 
 	@Override

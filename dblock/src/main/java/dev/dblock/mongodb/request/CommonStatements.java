@@ -3,16 +3,21 @@ package dev.dblock.mongodb.request;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
+import dev.dblock.LockInfo;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.Claimed;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.StoreTimeoutException;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -25,8 +30,8 @@ import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
  * What is the same in both dialects: the statements that need no arithmetic on the
- * server's clock, and the repair of run records around an acquire. Apart from a pause,
- * they do not change {@code cleanUpAt}, so that a release changes no index.
+ * server's clock, and the repair of records around an acquire. Apart from a pause, they
+ * do not change {@code cleanUpAt}, so that a release changes no index.
  */
 abstract class CommonStatements implements Statements {
 
@@ -62,26 +67,33 @@ abstract class CommonStatements implements Statements {
 
 	private static final Logger logger = LoggerFactory.getLogger(CommonStatements.class);
 
+	final ClaimStatements claims;
+
+	CommonStatements(ClaimStatements claims) {
+		this.claims = claims;
+	}
+
 	/**
-	 * Acquire a lock. A run record that was changed manually makes the request for a
-	 * firing fail, or is refused. It is examined only in that case, so that no other
-	 * request has to check it.
+	 * Acquire a lock. A record that was changed manually makes the request for a claim
+	 * fail, or is refused. It is examined only in that case, so that no other request has
+	 * to check it.
 	 */
 	@Override
 	public final Acquired acquire(StoreRequest store, AcquireRequest request) {
-		if (request.firing() == null) {
+		ClaimRecord.Request claim = request.claimRequest();
+		if (claim == null) {
 			return tryAcquire(store, request);
 		}
 		String name = request.key().name();
-		JobFields job = new JobFields(request.jobId());
+		Function<BsonDocument, @Nullable String> unusable = (stored) -> this.claims.unusable(claim.key(), stored);
 		try {
 			Acquired acquired = tryAcquire(store, request);
-			if (!acquired.malformed() || !repairRecord(store, name, job)) {
+			if (!acquired.malformed() || !repairRecord(store, name, unusable)) {
 				return acquired;
 			}
 		}
 		catch (MongoCommandException | MongoWriteException ex) {
-			if (!repairRecord(store, name, job)) {
+			if (!repairRecord(store, name, unusable)) {
 				throw ex;
 			}
 		}
@@ -92,6 +104,33 @@ abstract class CommonStatements implements Statements {
 	 * Acquire a lock whose run record is as grants and releases write it.
 	 */
 	abstract Acquired tryAcquire(StoreRequest store, AcquireRequest request);
+
+	final Acquired granted(AcquireRequest request, LockDocument document, int tokens) {
+		long last = document.token();
+		ClaimRecord.Request claim = request.claimRequest();
+		Claimed claimed = (claim != null) ? this.claims.claimed(claim, document) : null;
+		return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, claimed),
+				document.isFencePending(), false, false);
+	}
+
+	/**
+	 * Create a refusal.
+	 * @param request the request
+	 * @param document the document; {@code null} if a claim is refused and nothing is
+	 * stored
+	 * @param now milliseconds of the server's clock
+	 */
+	final Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {
+		LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
+				null, null, null, 0, null, null, null, null, Duration.ZERO);
+		ClaimRecord.Request claim = request.claimRequest();
+		if (claim == null) {
+			return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
+		}
+		ClaimStatements.Refusal refusal = this.claims.refusal(claim, document, now);
+		return new Acquired(new AcquireAnswer.Refused(lock, refusal.verdict()), false, refusal.malformed(),
+				refusal.due());
+	}
 
 	static BsonDocument heldBy(LeaseKey lease) {
 		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
@@ -106,7 +145,7 @@ abstract class CommonStatements implements Statements {
 
 	@Override
 	public final boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark,
-			@Nullable RunEnd end) {
+			Claim.@Nullable End end) {
 		long minHoldMillis = LeaseTimes.millis(minHoldLeft);
 		return (minHoldMillis == 0) ? release(store, lease, mark, end)
 				: releaseLater(store, lease, minHoldMillis, mark, end);
@@ -116,9 +155,9 @@ abstract class CommonStatements implements Statements {
 	 * Release a lock that remains unavailable for the rest of its minimum hold.
 	 */
 	abstract boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
-			@Nullable RunEnd end);
+			Claim.@Nullable End end);
 
-	private static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, @Nullable RunEnd end) {
+	private boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, Claim.@Nullable End end) {
 		BsonDocument free = switch (mark) {
 			case KEEP -> FREE;
 			case CLEAR -> FREE_AND_FENCED;
@@ -127,46 +166,43 @@ abstract class CommonStatements implements Statements {
 		if (end == null) {
 			return updateUnrecorded(store, heldBy(lease), free);
 		}
-		return releaseRun(store, lease, free, end);
+		return releaseClaim(store, lease, free, end);
 	}
 
-	private static boolean releaseRun(StoreRequest store, LeaseKey lease, BsonDocument update, RunEnd end) {
-		BsonDocument ended = recording(update, new JobFields(end.jobId()).path(JobFields.LAST), end);
-		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, ended),
+	private boolean releaseClaim(StoreRequest store, LeaseKey lease, BsonDocument update, Claim.End how) {
+		ClaimStatements.End end = this.claims.end(how);
+		BsonDocument ended = recording(update, end);
+		return releaseClaim(lease, end, (filter) -> updateUnrecorded(store, filter, ended),
 				(filter) -> updateUnrecorded(store, filter, update));
 	}
 
 	/**
-	 * Return the update of a release that also records how a run ended.
+	 * Return the update of a release that also records how a grant ended.
 	 */
-	private static BsonDocument recording(BsonDocument update, String run, RunEnd end) {
+	private static BsonDocument recording(BsonDocument update, ClaimStatements.End end) {
 		BsonDocument set = update.containsKey("$set") ? update.getDocument("$set").clone() : new BsonDocument();
-		set.append(run + "." + JobFields.OUTCOME, text(end.outcome().name()));
-		if (end.error() != null) {
-			set.append(run + "." + JobFields.ERROR, text(end.error()));
-		}
+		end.texts().forEach((path, value) -> set.append(path, text(value)));
 		BsonDocument recording = update.clone();
 		recording.put("$set", set);
-		recording.put("$currentDate", RELEASED_NOW.clone().append(run + "." + JobFields.ENDED, BsonBoolean.TRUE));
+		recording.put("$currentDate", RELEASED_NOW.clone().append(end.endedAt(), BsonBoolean.TRUE));
 		return recording;
 	}
 
 	/**
-	 * Release the lock of a run. If its record was changed manually since the grant, the
-	 * lock is released without recording the end.
+	 * Release the lock of a claim. If its record was changed manually since the grant,
+	 * the lock is released without recording the end.
 	 * @param lease the lease
-	 * @param end how the run ended
+	 * @param end how the grant ended
 	 * @param recording the update that records the end
 	 * @param unrecorded the update that does not
 	 * @return whether the acquisition was the holder
 	 */
-	static boolean releaseRun(LeaseKey lease, RunEnd end, Predicate<BsonDocument> recording,
+	static boolean releaseClaim(LeaseKey lease, ClaimStatements.End end, Predicate<BsonDocument> recording,
 			Predicate<BsonDocument> unrecorded) {
-		JobFields job = new JobFields(end.jobId());
 		try {
 			// Without this condition, the update could create a record without a planned
 			// time
-			if (recording.test(heldBy(lease).append(job.last(JobFields.RUN_HOLDER), text(lease.holder())))) {
+			if (recording.test(heldBy(lease).append(end.holder(), text(lease.holder())))) {
 				return true;
 			}
 		}
@@ -174,7 +210,7 @@ abstract class CommonStatements implements Statements {
 			if (!RECORD_REFUSED.contains(ex.getCode())) {
 				throw ex;
 			}
-			logger.debug("The run record of the job '{}' does not accept its end", end.jobId(), ex);
+			logger.debug("The run record of the job '{}' does not accept its end", end.id(), ex);
 		}
 		return unrecorded.test(heldBy(lease));
 	}
@@ -185,27 +221,27 @@ abstract class CommonStatements implements Statements {
 	 * @param lease the lease
 	 * @param until milliseconds of the server's clock
 	 * @param mark the fence mark for the next holder
-	 * @param end how a run of a job ended
+	 * @param end how the grant ended; {@code null} for a plain lock
 	 * @return whether the acquisition was the holder
 	 */
-	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, @Nullable RunEnd end) {
+	final boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, Claim.@Nullable End end) {
 		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
 		BsonDocument update = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep);
-		return (end != null) ? releaseRun(store, lease, update, end) : updateUnrecorded(store, heldBy(lease), update);
+		return (end != null) ? releaseClaim(store, lease, update, end) : updateUnrecorded(store, heldBy(lease), update);
 	}
 
 	/**
-	 * Pause a job. If there is no document, a complete one is created, since a document
+	 * Pause claims. If there is no document, a complete one is created, since a document
 	 * with only an id and a pause would not be one of ours.
 	 */
 	@Override
-	public final void pauseJob(StoreRequest store, String name, String jobId, String by) {
-		JobFields job = new JobFields(jobId);
+	public final void pause(StoreRequest store, String name, Claim.Key key, String by) {
+		ClaimStatements.Fields fields = this.claims.fields(key);
 		// Only determines when unused documents are removed, so the local clock is
 		// sufficient
 		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + PAUSE_KEPT));
-		BsonDocument pausedBy = doc(job.path(JobFields.PAUSED) + "." + JobFields.BY, text(by));
-		BsonDocument at = doc(job.path(JobFields.PAUSED) + "." + JobFields.AT, BsonBoolean.TRUE);
+		BsonDocument pausedBy = doc(fields.pausedBy(), text(by));
+		BsonDocument at = doc(fields.pausedAt(), BsonBoolean.TRUE);
 		BsonDocument pause = doc("$set", pausedBy).append("$currentDate", at).append("$max", kept);
 		BsonDocument created = pausedBy.clone()
 			.append(LockDocument.TOKEN, BsonParts.number(firstToken(store)))
@@ -237,12 +273,11 @@ abstract class CommonStatements implements Statements {
 	abstract long firstToken(StoreRequest store);
 
 	@Override
-	public final boolean resumeJob(StoreRequest store, String name, String jobId) {
-		JobFields job = new JobFields(jobId);
-		String paused = job.path(JobFields.PAUSED);
-		return update(store, lock(name).append(paused, doc("$exists", BsonBoolean.TRUE)),
-				doc("$unset", doc(paused, text(""))).append("$currentDate",
-						doc(job.path(JobFields.RESUMED), BsonBoolean.TRUE)))
+	public final boolean resume(StoreRequest store, String name, Claim.Key key) {
+		ClaimStatements.Fields fields = this.claims.fields(key);
+		return update(store, lock(name).append(fields.paused(), doc("$exists", BsonBoolean.TRUE)),
+				doc("$unset", doc(fields.paused(), text(""))).append("$currentDate",
+						doc(fields.resumedAt(), BsonBoolean.TRUE)))
 				|| refuseForeign(store, name);
 	}
 
@@ -259,11 +294,11 @@ abstract class CommonStatements implements Statements {
 	 * manually.
 	 * @return whether there were such parts
 	 */
-	static boolean repairRecord(StoreRequest store, String name, JobFields job) {
+	static boolean repairRecord(StoreRequest store, String name, Function<BsonDocument, @Nullable String> unusable) {
 		for (boolean repaired = false;; repaired = true) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
-			String path = (stored != null && LockDocument.readIfOurs(stored).isPresent())
-					? JobRecord.unusable(stored, job) : null;
+			String path = (stored != null && LockDocument.readIfOurs(stored).isPresent()) ? unusable.apply(stored)
+					: null;
 			if (stored == null || path == null) {
 				return repaired;
 			}
@@ -314,10 +349,10 @@ abstract class CommonStatements implements Statements {
 	}
 
 	/**
-	 * Remove the holder. The same update records the end of the holder's run, if there is
-	 * one, and compares the holder with the one that was read.
+	 * Remove the holder. The same update records the end of the holder's claim, if there
+	 * is one, and compares the holder with the one that was read.
 	 */
-	private static boolean forceRelease(StoreRequest store, String name, BsonDocument force) {
+	private boolean forceRelease(StoreRequest store, String name, BsonDocument force) {
 		while (true) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 			String holder = (stored != null) ? LockDocument.readIfOurs(stored).map(LockDocument::holder).orElse(null)
@@ -327,10 +362,10 @@ abstract class CommonStatements implements Statements {
 			}
 			BsonDocument filter = lock(name).append(LockDocument.HOLDER, text(holder));
 			BsonDocument update = force;
-			String run = JobRecord.pathOfRun(stored, holder);
-			if (run != null) {
-				filter.append(run + "." + JobFields.RUN_HOLDER, text(holder));
-				update = recording(force, run, RunEnd.forced(name));
+			ClaimStatements.End end = this.claims.forced(stored, holder);
+			if (end != null) {
+				filter.append(end.holder(), text(holder));
+				update = recording(force, end);
 			}
 			if (update(store, filter, update)) {
 				return true;

@@ -3,12 +3,12 @@ package dev.dblock.mongodb.request;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.claim.ClaimRecord.Request;
+import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
-import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.JobDecision;
-import dev.dblock.store.StoredJob;
+import dev.dblock.job.StoredJob;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
@@ -17,6 +17,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 
 import static dev.dblock.mongodb.request.BsonParts.date;
 import static dev.dblock.mongodb.request.BsonParts.doc;
@@ -31,7 +32,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * {@code $$NOW}: the planned time and the attempt for which a firing is granted, and the
  * run record after the grant.
  */
-final class JobExpressions {
+final class JobExpressions implements ClaimStatements.Expressions {
 
 	/** The planned time and the attempt; {@code null} if the firing is not due. */
 	private static final BsonString DUE = ref("$$due");
@@ -65,7 +66,7 @@ final class JobExpressions {
 
 	private static final BsonDocument DATE_OR_MISSING = literals("date", "missing");
 
-	private final AcquireRequest request;
+	private final Request request;
 
 	private final JobFiring firing;
 
@@ -79,10 +80,10 @@ final class JobExpressions {
 
 	private final BsonString outcome;
 
-	JobExpressions(AcquireRequest request) {
+	JobExpressions(Request request) {
 		this.request = request;
-		this.firing = request.requireFiring();
-		this.job = new JobFields(request.jobId());
+		this.firing = (JobFiring) request.claim();
+		this.job = new JobFields(request.id());
 		this.last = ref("$" + this.job.path(JobFields.LAST));
 		this.planned = last(JobFields.PLANNED);
 		this.attempt = last(JobFields.ATTEMPT);
@@ -93,13 +94,8 @@ final class JobExpressions {
 		return ref("$" + this.job.last(field));
 	}
 
-	/**
-	 * Return the document after the request.
-	 * @param free whether the lock is free
-	 * @param grant the fields that a grant sets, without the run record
-	 * @return the expression
-	 */
-	BsonDocument replacement(BsonDocument free, BsonDocument grant) {
+	@Override
+	public BsonDocument replacement(BsonDocument free, BsonDocument grant) {
 		BsonDocument isDue = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
 		BsonDocument again = doc("$cond", SAME, END, ref("$$REMOVE"));
 		BsonDocument run = run(ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT))
@@ -115,12 +111,12 @@ final class JobExpressions {
 	 * the end of another firing's run is recorded, and a later planned time is requested.
 	 * A firing that is due in any other case is refused. Parsing an expression takes a
 	 * server longer than its evaluation, so this one contains only what is necessary.
-	 * @param asked the schedule of the firing
-	 * @param free whether the lock is free
-	 * @param grant the fields that a grant sets, without the run record
-	 * @return the expression
 	 */
-	BsonDocument usualReplacement(Schedule.Planned asked, BsonDocument free, BsonDocument grant) {
+	@Override
+	public @Nullable BsonDocument usualReplacement(BsonDocument free, BsonDocument grant) {
+		if (!(this.firing.schedule() instanceof Schedule.Planned asked)) {
+			return null;
+		}
 		BsonDocument none = doc("$lte", this.last, BsonNull.VALUE);
 		BsonDocument ended = doc("$and", doc("$gt", this.planned, EARLIEST_DATE), doc("$in", this.outcome, ENDED),
 				doc("$ne", last(JobFields.FIRING), literal(this.firing.id())));
@@ -158,7 +154,8 @@ final class JobExpressions {
 	/**
 	 * Add the fields of the record that the caller needs.
 	 */
-	void addTo(BsonDocument projection) {
+	@Override
+	public void addTo(BsonDocument projection) {
 		projection.append(this.job.path(JobFields.LAST), new BsonInt32(1))
 			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1));
 	}
@@ -166,7 +163,8 @@ final class JobExpressions {
 	/**
 	 * Add the run before the last one, which the grant may have to report as crashed.
 	 */
-	void addRunBefore(BsonDocument projection) {
+	@Override
+	public void addRunBefore(BsonDocument projection) {
 		projection.append(this.job.path(JobFields.RUNS), doc("$slice", new BsonInt32(-1)));
 	}
 
@@ -221,7 +219,7 @@ final class JobExpressions {
 				doc("$ne", this.outcome, text(JobRun.Outcome.SUCCEEDED.name())));
 	}
 
-	/** As {@code LockState.endOf()}. */
+	/** As {@code StoredRun.end()}. */
 	private BsonDocument end() {
 		// A job without rerun does not depend on whether the lock was released
 		BsonValue unrecorded = this.firing.rerun()
@@ -231,7 +229,7 @@ final class JobExpressions {
 				doc("$ifNull", this.outcome, unrecorded));
 	}
 
-	/** As {@code LockState.isReleased()}. */
+	/** As {@code StoredRun.isReleased()}. */
 	private BsonDocument isReleased() {
 		return doc("$and", hasType(ref("$" + LockDocument.HOLDER), "missing"),
 				doc("$eq", ref("$" + LockDocument.TOKEN), last(JobFields.RUN_TOKEN)));
@@ -282,7 +280,7 @@ final class JobExpressions {
 	private BsonDocument run(BsonValue planned, BsonValue attempt) {
 		return new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
 			.append(JobFields.FIRING, literal(this.firing.id()))
-			.append(JobFields.RUN_HOLDER, literal(this.request.key().holder()))
+			.append(JobFields.RUN_HOLDER, literal(this.request.holder()))
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, TOKEN);

@@ -3,11 +3,12 @@ package dev.dblock.mongodb.request;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.claim.ClaimRecord.Request;
+import dev.dblock.job.JobDecision;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobRun;
-import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.JobDecision;
-import dev.dblock.store.StoredJob;
-import dev.dblock.store.StoredJob.StoredRun;
+import dev.dblock.job.StoredJob;
+import dev.dblock.job.StoredJob.StoredRun;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -23,9 +24,9 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * document that was read, which the grant replaces by compare-and-swap on holder, token
  * and expiry.
  */
-final class JobGrant {
+final class JobGrant implements ClaimStatements.Grant {
 
-	private final AcquireRequest request;
+	private final Request request;
 
 	private final JobFields job;
 
@@ -35,7 +36,7 @@ final class JobGrant {
 
 	private final long now;
 
-	private JobGrant(AcquireRequest request, JobFields job, JobRecord record, JobDecision decision, long now) {
+	private JobGrant(Request request, JobFields job, JobRecord record, JobDecision decision, long now) {
 		this.request = request;
 		this.job = job;
 		this.record = record;
@@ -50,37 +51,31 @@ final class JobGrant {
 	 * @param lock the same document, if it is one of ours
 	 * @param now milliseconds of the server's clock
 	 */
-	static JobGrant of(AcquireRequest request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now) {
-		JobFields job = new JobFields(request.jobId());
+	static JobGrant of(Request request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now) {
+		JobFields job = new JobFields(request.id());
 		JobRecord record = JobRecord.read(stored, job);
 		JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(lock, now), now);
 		return new JobGrant(request, job, record, decision, now);
 	}
 
-	boolean isDue() {
+	@Override
+	public boolean isDue() {
 		return this.decision.due() && this.record.malformed() == null;
 	}
 
-	/**
-	 * Add the condition to the filter of a grant that the job was not paused since it was
-	 * read.
-	 * @param filter the filter
-	 */
-	void addToFilter(BsonDocument filter) {
+	@Override
+	public void addToFilter(BsonDocument filter) {
 		BsonValue paused = this.record.fields().get(JobFields.PAUSED);
 		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : CommonStatements.IS_ABSENT);
 	}
 
-	/**
-	 * Add the run record to the update of a grant.
-	 * @param grant the update, with the token
-	 */
-	void addTo(BsonDocument grant) {
+	@Override
+	public void addTo(BsonDocument grant) {
 		BsonDocument set = grant.getDocument("$set");
 		BsonDocument run = new BsonDocument(JobFields.PLANNED, date(this.decision.planned()))
 			.append(JobFields.ATTEMPT, new BsonInt32(this.decision.attempt()))
-			.append(JobFields.FIRING, text(this.request.requireFiring().id()))
-			.append(JobFields.RUN_HOLDER, text(this.request.key().holder()))
+			.append(JobFields.FIRING, text(((JobFiring) this.request.claim()).id()))
+			.append(JobFields.RUN_HOLDER, text(this.request.holder()))
 			.append(JobFields.STARTED, date(this.now))
 			.append(JobFields.INSTANCE, text(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, set.getInt64(LockDocument.TOKEN));

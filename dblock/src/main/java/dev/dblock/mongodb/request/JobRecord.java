@@ -4,11 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.dblock.LockInfo;
+import dev.dblock.claim.ClaimRecord.LockState;
+import dev.dblock.job.GrantedRun;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
-import dev.dblock.store.JobDecision.LockState;
-import dev.dblock.store.StoredJob;
-import dev.dblock.store.StoredJob.StoredRun;
+import dev.dblock.job.StoredJob;
+import dev.dblock.job.StoredJob.StoredRun;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -196,6 +197,16 @@ final class JobRecord {
 	private static @Nullable Long date(BsonDocument fields, String field) {
 		BsonValue value = fields.get(field);
 		return (value != null && value.isDateTime()) ? Long.valueOf(value.asDateTime().getValue()) : null;
+	}
+
+	/**
+	 * Return what a grant recorded.
+	 * @param lock the document after the grant, from which it was read
+	 */
+	GrantedRun claimed(LockDocument lock, String jobId) {
+		StoredRun last = last();
+		return new GrantedRun((last != null && lock.isHeldBy(last.holder())) ? last.toRun(jobId, null) : null,
+				toJob().crashed(jobId));
 	}
 
 	/**

@@ -2,7 +2,7 @@ package dev.dblock.mongodb.request;
 
 import java.time.Duration;
 
-import dev.dblock.job.JobFiring;
+import dev.dblock.claim.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,13 +42,13 @@ record LeaseTimes(long clockAllowance, long retention) {
 	}
 
 	/**
-	 * Return how much longer than others the document of a job is kept: until its next
-	 * planned time, for which the longest usual interval is a year.
-	 * @param firing the firing of the job; {@code null} for a plain lock
+	 * Return how much longer than others the document of a claim is kept: until the next
+	 * one, for which the longest usual interval is a year.
+	 * @param claim the claim; {@code null} for a plain lock
 	 * @return the time
 	 */
-	static long keptFor(@Nullable JobFiring firing) {
-		return (firing != null) ? JOB_KEPT : 0;
+	static long keptFor(@Nullable Claim claim) {
+		return (claim != null) ? JOB_KEPT : 0;
 	}
 
 	/**

@@ -120,17 +120,17 @@ public final class LockDocument {
 	}
 
 	/**
-	 * Return whether this was ever the lock of a job.
+	 * Return whether this was ever acquired for a claim.
 	 */
-	boolean hasJobs() {
+	boolean hasClaims() {
 		return this.fields.containsKey(JOBS);
 	}
 
 	/**
-	 * Return the run record of a job, as far as it was read.
+	 * Return the stored fields, as far as they were read.
 	 */
-	JobRecord job(JobFields job) {
-		return JobRecord.read(this.fields, job);
+	BsonDocument fields() {
+		return this.fields;
 	}
 
 	boolean isHeldBy(String holder) {

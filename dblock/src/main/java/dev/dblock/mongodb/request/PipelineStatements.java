@@ -1,11 +1,11 @@
 package dev.dblock.mongodb.request;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
@@ -13,15 +13,13 @@ import com.mongodb.MongoException;
 import com.mongodb.MongoServerException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobFiring;
-import dev.dblock.job.JobFiring.Schedule;
-import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRun;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -117,12 +115,10 @@ final class PipelineStatements extends CommonStatements {
 
 	private static final BsonString REHEARSED_HOLDER = text("dialect check");
 
-	private static final String REHEARSED_JOB = "check";
+	private static final String REHEARSED_NAME = "check";
 
 	/** A text with a dollar sign is sent as a literal. */
 	private static final String LITERAL = "$check";
-
-	private static final RunEnd REHEARSED_END = new RunEnd(REHEARSED_JOB, JobRun.Outcome.SUCCEEDED, LITERAL);
 
 	/**
 	 * What releases, pauses and fences send besides; the date does not change the stored
@@ -134,27 +130,21 @@ final class PipelineStatements extends CommonStatements {
 		.append("$max", doc(LockDocument.CLEAN_UP_AT, BsonParts.date(0)))
 		.append("$inc", doc("writes", number(1)));
 
-	private static final BsonDocument REHEARSED_FILTER = DIALECT_CHECK.clone()
-		.append(new JobFields(REHEARSED_JOB).path(JobFields.PAUSED), IS_ABSENT);
-
-	private static final BsonDocument REHEARSED_PROJECTION = PROJECTION.clone()
-		.append(new JobFields(REHEARSED_JOB).path(JobFields.LAST), new BsonInt32(1))
-		.append(NOTHING_FIELD, NOTHING_THERE);
-
 	private final LeaseTimes times;
 
 	private final BsonDocument cleanUpOfLock;
 
-	private final BsonDocument cleanUpOfJob;
+	private final BsonDocument cleanUpOfClaim;
 
 	private final List<BsonDocument> renewal;
 
 	private final List<BsonDocument> fencedRenewal;
 
-	PipelineStatements(LeaseTimes times) {
+	PipelineStatements(LeaseTimes times, ClaimStatements claims) {
+		super(claims);
 		this.times = times;
 		this.cleanUpOfLock = encoded(storedOrLatest(times, false));
-		this.cleanUpOfJob = encoded(storedOrLatest(times, true));
+		this.cleanUpOfClaim = encoded(storedOrLatest(times, true));
 		BsonString lease = ref("$leaseMillis");
 		this.renewal = List.of(atLeast(doc("$add", NOW, lease, number(times.clockAllowance()),
 				doc("$ceil", doc("$divide", lease, number(LeaseTimes.DRIFT))))));
@@ -175,16 +165,22 @@ final class PipelineStatements extends CommonStatements {
 	 * the updates that both dialects need
 	 */
 	boolean areUnderstood(StoreRequest store) {
+		ClaimStatements.Rehearsal rehearsal = this.claims.rehearsal(REHEARSED_NAME, LITERAL);
+		ClaimStatements.Fields fields = this.claims.fields(rehearsal.usual().key(REHEARSED_NAME));
+		BsonDocument projection = PROJECTION.clone()
+			.append(fields.last(), new BsonInt32(1))
+			.append(NOTHING_FIELD, NOTHING_THERE);
 		try {
 			// In two requests, since the first shows more servers by an error of its own
-			if (!isEvaluated(take(store, DIALECT_CHECK, rehearsalOfLock(), REHEARSED_PROJECTION))
-					|| !isEvaluated(take(store, DIALECT_CHECK, rehearsalOfJob(), REHEARSED_PROJECTION))) {
+			if (!isEvaluated(take(store, DIALECT_CHECK, rehearsalOfLock(), projection))
+					|| !isEvaluated(take(store, DIALECT_CHECK, rehearsalOfClaim(rehearsal), projection))) {
 				return false;
 			}
 			List<BsonDocument> renewal = new ArrayList<>(this.fencedRenewal);
 			renewal.add(REMOVABLE);
 			updateUnrecorded(store, renewable(DIALECT_CHECK.clone()), renewal);
-			requireUpdated(take(store, REHEARSED_FILTER, REHEARSED_UPDATE, REHEARSED_PROJECTION));
+			requireUpdated(take(store, DIALECT_CHECK.clone().append(fields.paused(), IS_ABSENT), REHEARSED_UPDATE,
+					projection));
 			return true;
 		}
 		catch (BsonInvalidOperationException ex) {
@@ -239,66 +235,68 @@ final class PipelineStatements extends CommonStatements {
 		return stages;
 	}
 
-	private List<BsonDocument> rehearsalOfJob() {
-		Schedule.Planned at = new Schedule.Planned(Instant.EPOCH);
-		AcquireRequest planned = rehearsed(at);
-		AcquireRequest periodic = rehearsed(new Schedule.FixedRate(Duration.ofDays(1)));
+	private List<BsonDocument> rehearsalOfClaim(ClaimStatements.Rehearsal rehearsal) {
+		AcquireRequest usual = rehearsed(rehearsal.usual());
+		AcquireRequest other = rehearsed(rehearsal.other());
 		List<BsonDocument> stages = new ArrayList<>();
 		stages.add(ONLY_ID);
-		stages.addAll(grant(planned, usualReplacement(planned, at)));
-		stages.add(doc("$set", ended(released(0, FenceMark.SET), REHEARSED_END)));
-		stages.addAll(grant(periodic, replacement(periodic)));
+		stages.addAll(grant(usual, Objects.requireNonNull(usualReplacement(usual))));
+		stages.add(doc("$set", ended(released(0, FenceMark.SET), this.claims.end(rehearsal.end()))));
+		stages.addAll(grant(other, replacement(other)));
 		stages.add(REMOVABLE);
 		return stages;
 	}
 
-	private static AcquireRequest rehearsed(@Nullable Schedule schedule) {
-		AcquireRequest request = new AcquireRequest(new LeaseKey(REHEARSED_JOB, REHEARSED_HOLDER.getValue()),
+	private static AcquireRequest rehearsed(@Nullable Claim claim) {
+		AcquireRequest request = new AcquireRequest(new LeaseKey(REHEARSED_NAME, REHEARSED_HOLDER.getValue()),
 				Duration.ofSeconds(1), LITERAL, LITERAL, LITERAL, Duration.ZERO);
-		return (schedule != null) ? request.withFiring(JobFiring.of(REHEARSED_JOB, schedule, true)) : request;
+		return (claim != null) ? request.withClaim(claim) : request;
 	}
 
 	@Override
 	Acquired tryAcquire(StoreRequest store, AcquireRequest request) {
-		JobFiring firing = request.firing();
-		if (firing == null) {
+		Request claim = request.claimRequest();
+		if (claim == null) {
 			return acquire(store, request, replacement(request), ENCODED_PROJECTION);
 		}
 		BsonDocument projection = PROJECTION.clone();
-		JobExpressions job = new JobExpressions(request);
-		job.addTo(projection);
-		if (firing.schedule() instanceof Schedule.Planned asked) {
-			Acquired acquired = acquire(store, request, usualReplacement(request, asked), projection);
+		ClaimStatements.Expressions expressions = this.claims.expressions(claim);
+		expressions.addTo(projection);
+		BsonDocument usual = usualReplacement(request);
+		if (usual != null) {
+			Acquired acquired = acquire(store, request, usual, projection);
 			if (!acquired.due() || acquired.malformed()) {
 				return acquired;
 			}
 		}
-		job.addRunBefore(projection);
+		expressions.addRunBefore(projection);
 		return acquire(store, request, replacement(request), projection);
 	}
 
 	private BsonDocument replacement(AcquireRequest request) {
-		return (request.firing() != null) ? new JobExpressions(request).replacement(FREE, grant(request))
+		Request claim = request.claimRequest();
+		return (claim != null) ? this.claims.expressions(claim).replacement(FREE, grant(request))
 				: doc("$cond", FREE, doc("$mergeObjects", ref("$$ROOT"), grant(request)), ref("$$ROOT"));
 	}
 
-	private BsonDocument usualReplacement(AcquireRequest request, Schedule.Planned asked) {
-		return new JobExpressions(request).usualReplacement(asked, FREE, grant(request));
+	private @Nullable BsonDocument usualReplacement(AcquireRequest request) {
+		Request claim = request.claimRequest();
+		return (claim != null) ? this.claims.expressions(claim).usualReplacement(FREE, grant(request)) : null;
 	}
 
 	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
 			BsonDocument projection) {
 		String name = request.key().name();
 		BsonDocument answer = take(store, doc(LockDocument.ID, text(name)), grant(request, replacement), projection);
-		if (request.firing() != null && answer.size() == 2) {
-			// The lock was never acquired and the firing is not due, or the document is
+		if (request.claim() != null && answer.size() == 2) {
+			// The lock was never acquired and the claim is refused, or the document is
 			// foreign
 			find(store, name);
-			return Acquired.refused(request, null, now(answer));
+			return refused(request, null, now(answer));
 		}
 		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
-		return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, request)
-				: Acquired.refused(request, document, now(answer));
+		return document.isHeldBy(request.key().holder()) ? granted(request, document, request.tokens())
+				: refused(request, document, now(answer));
 	}
 
 	private static List<BsonDocument> grant(AcquireRequest request, BsonDocument replacement) {
@@ -359,7 +357,7 @@ final class PipelineStatements extends CommonStatements {
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
 			.append(LockDocument.CLEAN_UP_AT,
-					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.firing())));
+					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.claim())));
 	}
 
 	// A separate stage, since merging objects removes no field.
@@ -368,21 +366,21 @@ final class PipelineStatements extends CommonStatements {
 				ref("$$REMOVE"), ref("$" + LockDocument.RELEASED_AT))));
 	}
 
-	private BsonDocument cleanUpAt(BsonValue unused, long keptForJob) {
-		BsonDocument earliest = doc("$add", unused, number(this.times.retention() + keptForJob));
+	private BsonDocument cleanUpAt(BsonValue unused, long keptForClaim) {
+		BsonDocument earliest = doc("$add", unused, number(this.times.retention() + keptForClaim));
 		return doc("$let", doc("vars", doc("earliest", earliest)).append("in",
-				(keptForJob == 0) ? this.cleanUpOfLock : this.cleanUpOfJob));
+				(keptForClaim == 0) ? this.cleanUpOfLock : this.cleanUpOfClaim));
 	}
 
 	/**
 	 * Keep the stored date while it is late enough, so that the index does not change. A
 	 * date that was set manually and is too late is replaced.
 	 */
-	private static BsonDocument storedOrLatest(LeaseTimes times, boolean ofJob) {
+	private static BsonDocument storedOrLatest(LeaseTimes times, boolean ofClaim) {
 		BsonString earliest = ref("$$earliest");
 		BsonDocument latest = doc("$add", earliest, number(times.retentionSlack()));
 		BsonDocument sensible = doc("$add", earliest, number(times.longestRetentionSlack()));
-		if (!ofJob) {
+		if (!ofClaim) {
 			sensible = doc("$cond", hasType(ref("$" + LockDocument.JOBS), "missing"), latest, sensible);
 		}
 		BsonDocument keep = doc("$and", doc("$gte", CLEAN_UP_AT, earliest), doc("$lte", CLEAN_UP_AT, sensible));
@@ -468,13 +466,15 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	@Override
-	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end) {
+	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			Claim.@Nullable End end) {
 		BsonDocument keep = released(minHoldMillis, mark);
 		if (end == null) {
 			return updateUnrecorded(store, heldBy(lease), List.of(doc("$set", keep)));
 		}
-		BsonDocument ended = ended(keep, end);
-		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, List.of(doc("$set", ended))),
+		ClaimStatements.End recorded = this.claims.end(end);
+		BsonDocument ended = ended(keep, recorded);
+		return releaseClaim(lease, recorded, (filter) -> updateUnrecorded(store, filter, List.of(doc("$set", ended))),
 				(filter) -> updateUnrecorded(store, filter, List.of(doc("$set", keep))));
 	}
 
@@ -483,14 +483,9 @@ final class PipelineStatements extends CommonStatements {
 			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis))), mark);
 	}
 
-	private static BsonDocument ended(BsonDocument released, RunEnd end) {
-		JobFields job = new JobFields(end.jobId());
-		BsonDocument ended = released.clone()
-			.append(job.last(JobFields.OUTCOME), text(end.outcome().name()))
-			.append(job.last(JobFields.ENDED), NOW);
-		if (end.error() != null) {
-			ended.append(job.last(JobFields.ERROR), literal(end.error()));
-		}
+	private static BsonDocument ended(BsonDocument released, ClaimStatements.End end) {
+		BsonDocument ended = released.clone().append(end.endedAt(), NOW);
+		end.texts().forEach((path, value) -> ended.append(path, literal(value)));
 		return ended;
 	}
 
@@ -502,10 +497,9 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	@Override
-	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
-		JobFields job = new JobFields(jobId);
-		return find(store, name, PROJECTION.clone().append(job.path(), new BsonInt32(1)),
-				(lock, now) -> lock.job(job).toStatus(jobId, lock, now));
+	public Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
+		return find(store, name, PROJECTION.clone().append(this.claims.fields(key).record(), new BsonInt32(1)),
+				(lock, now) -> this.claims.status(key, lock, now));
 	}
 
 	@Override

@@ -7,22 +7,19 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRun;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.JobDecision;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.StoredJob.RunEnd;
-import dev.dblock.store.StoredJob.StoredRun;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The requests in one dialect. Each has the effect that
- * {@link dev.dblock.store.LockRepository} specifies for the method with the same name,
- * and throws the exceptions of the driver.
+ * {@link dev.dblock.store.LockRepository} or {@link dev.dblock.claim.ClaimRecords}
+ * specifies for the method with the same name, and throws the exceptions of the driver.
  */
 public interface Statements {
 
@@ -34,13 +31,13 @@ public interface Statements {
 
 	boolean extendExactly(StoreRequest store, LeaseKey lease, Duration duration);
 
-	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end);
+	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end);
 
-	void pauseJob(StoreRequest store, String name, String jobId, String by);
+	void pause(StoreRequest store, String name, Claim.Key key, String by);
 
-	boolean resumeJob(StoreRequest store, String name, String jobId);
+	boolean resume(StoreRequest store, String name, Claim.Key key);
 
-	Optional<JobStatus> findJob(StoreRequest store, String name, String jobId);
+	Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key);
 
 	Optional<LockInfo> find(StoreRequest store, String name);
 
@@ -55,51 +52,10 @@ public interface Statements {
 	 *
 	 * @param answer the answer
 	 * @param fencePending whether a transaction of an earlier holder may be in progress
-	 * @param malformed whether it was refused since no grant can use the run record
-	 * @param due whether it was refused although the rules for jobs would have granted it
+	 * @param malformed whether it was refused since no grant can use its claim's record
+	 * @param due whether it was refused although its claim's rules would have granted it
 	 */
 	record Acquired(AcquireAnswer answer, boolean fencePending, boolean malformed, boolean due) {
-
-		static Acquired granted(LockDocument document, AcquireRequest request) {
-			return granted(document, request, request.tokens());
-		}
-
-		static Acquired granted(LockDocument document, AcquireRequest request, int tokens) {
-			long last = document.token();
-			JobRun run = null;
-			JobRun crashed = null;
-			if (request.firing() != null) {
-				JobRecord record = document.job(new JobFields(request.jobId()));
-				StoredRun stored = record.last();
-				run = (stored != null && document.isHeldBy(stored.holder())) ? stored.toRun(request.jobId(), null)
-						: null;
-				crashed = record.toJob().crashed(request.jobId());
-			}
-			return new Acquired(
-					new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run, crashed),
-					document.isFencePending(), false, false);
-		}
-
-		/**
-		 * Create a refusal.
-		 * @param request the request
-		 * @param document the document; {@code null} if a firing is refused and nothing
-		 * is stored
-		 * @param now milliseconds of the server's clock
-		 */
-		static Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {
-			LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
-					null, null, null, 0, null, null, null, null, Duration.ZERO);
-			if (request.firing() == null) {
-				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
-			}
-			JobRecord record = (document != null) ? document.job(new JobFields(request.jobId()))
-					: JobRecord.read(null, new JobFields(request.jobId()));
-			JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
-			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, record.malformed() != null,
-					decision.granted());
-		}
-
 	}
 
 }

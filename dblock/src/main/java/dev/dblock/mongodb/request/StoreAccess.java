@@ -67,8 +67,10 @@ public final class StoreAccess {
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
+		ClaimStatements claims = new JobStatements();
 		this.dialect = new DialectDetection(pipelines, new StoreSuitability(locks, fences),
-				new PipelineStatements(times), new ClassicStatements(times, this.clock), this.hello::say);
+				new PipelineStatements(times, claims), new ClassicStatements(times, this.clock, claims),
+				this.hello::say);
 		this.failures = new FailureTranslation(locks);
 		this.failuresOfFences = new FailureTranslation((fences != null) ? fences : locks);
 		this.timeout = timeout;

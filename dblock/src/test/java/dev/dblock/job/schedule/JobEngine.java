@@ -10,22 +10,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobNews;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.LockAdministration;
+import dev.dblock.store.LockRepository;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
+
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
  * An engine in memory that records the firings that it is asked for, and gives the
@@ -40,7 +49,8 @@ class JobEngine implements LockEngine {
 	private final JobRecords jobs;
 
 	JobEngine() {
-		this(JobRecords.NONE);
+		this(new JobRecords() {
+		});
 	}
 
 	JobEngine(JobRecords jobs) {
@@ -81,8 +91,8 @@ class JobEngine implements LockEngine {
 	@Override
 	public LockEngine.Attempt acquire(String name, LockOptions options) {
 		this.asked.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>())
-			.add(new Asked(options.firing(), Thread.currentThread().getName()));
-		return this.answers.getOrDefault(name, JobEngine::granted).apply(name, options.firing());
+			.add(new Asked((JobFiring) options.claim(), Thread.currentThread().getName()));
+		return this.answers.getOrDefault(name, JobEngine::granted).apply(name, (JobFiring) options.claim());
 	}
 
 	static LockEngine.Attempt granted(String name, @Nullable JobFiring firing) {
@@ -110,13 +120,44 @@ class JobEngine implements LockEngine {
 	}
 
 	@Override
-	public JobRecords jobs() {
-		return this.jobs;
+	public void report(String fullName, Claim.News news) {
+		JobNews.Missed missed = (JobNews.Missed) news;
+		this.jobs.missed(fullName, missed.jobId(), missed.plannedAt());
 	}
 
 	@Override
 	public LockAdministration administration() {
-		return LockAdministration.NONE;
+		LockRepository store = mock();
+		given(store.claims()).willReturn(Optional.of(this.jobs));
+		return LockAdministration.of(store, "", UnaryOperator.identity());
+	}
+
+	/**
+	 * The run records of a test.
+	 */
+	interface JobRecords extends ClaimRecords {
+
+		default Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
+			return Optional.empty();
+		}
+
+		@Override
+		default Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit) {
+			return find(lock, key.id(), limit).map(ClaimRecord.Status.class::cast);
+		}
+
+		@Override
+		default void pause(String lock, Claim.Key key, String by) {
+		}
+
+		@Override
+		default boolean resume(String lock, Claim.Key key) {
+			return false;
+		}
+
+		default void missed(String fullName, String jobId, Instant plannedAt) {
+		}
+
 	}
 
 	/**

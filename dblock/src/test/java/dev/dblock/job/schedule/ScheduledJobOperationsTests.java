@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.JobEngine.JobRecords;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

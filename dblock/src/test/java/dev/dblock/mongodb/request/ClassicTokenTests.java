@@ -69,7 +69,7 @@ class ClassicTokenTests {
 	}
 
 	private static ClassicStatements instance(ServerClock clock) {
-		return new ClassicStatements(new LeaseTimes(500, 86_400_000), clock);
+		return new ClassicStatements(new LeaseTimes(500, 86_400_000), clock, new JobStatements());
 	}
 
 	private Granted acquire(ClassicStatements instance, StoreRequest store) {

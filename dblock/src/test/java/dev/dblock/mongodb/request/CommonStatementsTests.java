@@ -7,8 +7,8 @@ import com.mongodb.MongoWriteException;
 import com.mongodb.ServerAddress;
 import com.mongodb.WriteError;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,18 +21,19 @@ class CommonStatementsTests {
 
 	private static final LeaseKey LEASE = new LeaseKey("stock", "holder");
 
-	private static final RunEnd END = new RunEnd("nightly", JobRun.Outcome.SUCCEEDED, null);
+	private static final ClaimStatements.End END = new JobStatements()
+		.end(new RunEnd("nightly", JobRun.Outcome.SUCCEEDED, null));
 
 	@ParameterizedTest
 	@ValueSource(ints = { 28, 17419 })
 	void lockIsReleasedWithoutItsRunIfTheRecordRefusesTheEnd(int code) {
-		assertThat(CommonStatements.releaseRun(LEASE, END, failing(code), (filter) -> true)).isTrue();
+		assertThat(CommonStatements.releaseClaim(LEASE, END, failing(code), (filter) -> true)).isTrue();
 	}
 
 	@Test
 	void otherErrorsOfAReleaseAreThrown() {
 		assertThatExceptionOfType(MongoWriteException.class)
-			.isThrownBy(() -> CommonStatements.releaseRun(LEASE, END, failing(11600), (filter) -> true));
+			.isThrownBy(() -> CommonStatements.releaseClaim(LEASE, END, failing(11600), (filter) -> true));
 	}
 
 	private static Predicate<BsonDocument> failing(int code) {

@@ -45,10 +45,11 @@ class DialectDetectionTests {
 
 	private static final LeaseTimes TIMES = new LeaseTimes(500, 86_400_000);
 
-	private final PipelineStatements pipeline = new PipelineStatements(TIMES);
+	private final PipelineStatements pipeline = new PipelineStatements(TIMES, new JobStatements());
 
 	private final Statements classic = new ClassicStatements(TIMES,
-			new ServerClock(System::nanoTime, System::currentTimeMillis, () -> "", new HelloCommand()::say));
+			new ServerClock(System::nanoTime, System::currentTimeMillis, () -> "", new HelloCommand()::say),
+			new JobStatements());
 
 	private DialectDetection detection(@Nullable Boolean setting, Function<StoreRequest, BsonDocument> hello) {
 		return new DialectDetection(setting, new StoreSuitability("locks", "locks.fences"), this.pipeline, this.classic,

@@ -41,7 +41,8 @@ class PipelineStatementsTests {
 	private static final AcquireRequest REQUEST = new AcquireRequest(new LeaseKey("stock", "me"),
 			Duration.ofSeconds(30), "host", "main", "a test", Duration.ofSeconds(5));
 
-	private final PipelineStatements statements = new PipelineStatements(new LeaseTimes(500, 86_400_000));
+	private final PipelineStatements statements = new PipelineStatements(new LeaseTimes(500, 86_400_000),
+			new JobStatements());
 
 	@SuppressWarnings("unchecked")
 	private final MongoCollection<BsonDocument> collection = Mockito.mock(MongoCollection.class, Answers.RETURNS_SELF);

@@ -3,6 +3,7 @@ package dev.dblock.mongodb.request;
 import java.time.Duration;
 
 import com.mongodb.client.MongoDatabase;
+import dev.dblock.job.StoredJob;
 
 /**
  * Requests of their own, for tests of the repository.
@@ -33,7 +34,8 @@ public final class Requests {
 	 * @return whether there was anything
 	 */
 	public static boolean repairRecord(StoreRequest request, String name, String jobId) {
-		return CommonStatements.repairRecord(request, name, new JobFields(jobId));
+		return CommonStatements.repairRecord(request, name,
+				(stored) -> new JobStatements().unusable(StoredJob.key(jobId), stored));
 	}
 
 	/**

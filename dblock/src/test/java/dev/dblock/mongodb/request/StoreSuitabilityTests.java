@@ -60,11 +60,11 @@ class StoreSuitabilityTests {
 	@ValueSource(strings = { "v1.24.2", "v1.24.2-3-gabcdef-dirty", "1.9.0", "v0.9.4", "unknown" })
 	void firstVersionOfFerretDbIsRefusedInEachDialect(String version) {
 		answer("{version: '7.0.42', ferretdbVersion: '%s'}".formatted(version), 59);
-		PipelineStatements pipeline = new PipelineStatements(TIMES);
+		PipelineStatements pipeline = new PipelineStatements(TIMES, new JobStatements());
 		ServerClock clock = new ServerClock(System::nanoTime, System::currentTimeMillis, () -> "", (store) -> {
 			throw new AssertionError("Nothing else is asked");
 		});
-		Statements classic = new ClassicStatements(TIMES, clock);
+		Statements classic = new ClassicStatements(TIMES, clock, new JobStatements());
 		for (Boolean setting : new @Nullable Boolean[] { null, true, false }) {
 			DialectDetection detection = new DialectDetection(setting, this.check, pipeline, classic, (store) -> {
 				throw new AssertionError("Nothing else is asked");

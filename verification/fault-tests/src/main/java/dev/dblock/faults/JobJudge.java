@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-import dev.dblock.store.JobDecision;
+import dev.dblock.job.JobDecision;
 
 /**
  * Looks for broken guarantees in the observations of jobs with cron expressions.

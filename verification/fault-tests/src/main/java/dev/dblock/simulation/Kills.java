@@ -291,7 +291,7 @@ final class Kills {
 			long now = this.world.serverTime().toEpochMilli();
 			Schedule planned = new Schedule.Planned(Instant.ofEpochMilli(now - now % PERIOD_MILLIS));
 			LockHandle handle = instance.template()
-				.tryAcquire("report", LockOptions.lease(LEASE).firing(JobFiring.of(null, planned, rerun)))
+				.tryAcquire("report", LockOptions.lease(LEASE).claim(JobFiring.of(null, planned, rerun)))
 				.orElse(null);
 			if (handle != null) {
 				ObservedLock lock = this.world.judge().entered(instance, handle);

@@ -9,6 +9,7 @@ import java.util.Map;
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.store.ListRequest;
@@ -84,7 +85,10 @@ final class MemoryStore implements Store, ReleaseFeed.Listener {
 
 	@Override
 	public List<JobRun> runs(String name) {
-		return this.all.findJob(name, name).map(JobStatus::runs).orElse(List.of());
+		return this.all.claims()
+			.flatMap((records) -> records.find(name, StoredJob.key(name), null))
+			.map((record) -> ((JobStatus) record).runs())
+			.orElse(List.of());
 	}
 
 }

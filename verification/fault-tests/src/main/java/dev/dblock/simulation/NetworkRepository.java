@@ -10,13 +10,14 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
-import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecords;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +61,7 @@ final class NetworkRepository implements LockRepository {
 	@Override
 	public AcquireAnswer acquire(AcquireRequest request) {
 		AcquireRequest longer = new AcquireRequest(request.key(), request.lease().plus(KEPT), request.acquirer(),
-				request.thread(), request.why(), request.timeout(), request.tokens(), request.firing());
+				request.thread(), request.why(), request.timeout(), request.tokens(), request.claim());
 		Consumer<AcquireAnswer> applied = (answer) -> {
 			if (answer instanceof AcquireAnswer.Granted grant) {
 				this.judge.granted(this.instance, request, grant.token());
@@ -119,7 +120,7 @@ final class NetworkRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return send(() -> {
 			LockInfo before = this.store.find(lease.name()).orElse(null);
@@ -132,21 +133,8 @@ final class NetworkRepository implements LockRepository {
 	}
 
 	@Override
-	public void pauseJob(String name, String jobId, String by) {
-		send(() -> {
-			this.store.pauseJob(name, jobId, by);
-			return true;
-		}, LONGEST);
-	}
-
-	@Override
-	public boolean resumeJob(String name, String jobId) {
-		return send(() -> this.store.resumeJob(name, jobId), LONGEST);
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, String jobId) {
-		return send(() -> this.store.findJob(name, jobId), LONGEST);
+	public Optional<ClaimRecords> claims() {
+		return this.store.claims().map(Records::new);
 	}
 
 	@Override
@@ -192,6 +180,37 @@ final class NetworkRepository implements LockRepository {
 	@Override
 	public String toString() {
 		return "the simulated store";
+	}
+
+	/**
+	 * The records of the store, over the same network.
+	 */
+	private final class Records implements ClaimRecords {
+
+		private final ClaimRecords stored;
+
+		Records(ClaimRecords stored) {
+			this.stored = stored;
+		}
+
+		@Override
+		public Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit) {
+			return send(() -> this.stored.find(lock, key, limit), LONGEST);
+		}
+
+		@Override
+		public void pause(String lock, Claim.Key key, String by) {
+			send(() -> {
+				this.stored.pause(lock, key, by);
+				return true;
+			}, LONGEST);
+		}
+
+		@Override
+		public boolean resume(String lock, Claim.Key key) {
+			return send(() -> this.stored.resume(lock, key), LONGEST);
+		}
+
 	}
 
 }

@@ -12,10 +12,10 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobRun.Outcome;
 import dev.dblock.simulation.scheduler.Scheduler;
-import dev.dblock.store.JobDecision;
 import org.jspecify.annotations.Nullable;
 
 /**

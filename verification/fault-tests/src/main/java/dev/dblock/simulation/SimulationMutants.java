@@ -185,8 +185,8 @@ final class SimulationMutants {
 				new Mutant("pipeline: tokens by the time only", pipeline,
 						"doc(\"$max\", doc(\"$add\", TOKEN, number(tokens)), ofNow);", "ofNow;"),
 				new Mutant("pipeline: the answer not read", pipeline,
-						"return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, request)",
-						"return !document.isHeldBy(\"\") ? Acquired.granted(document, request)"),
+						"return document.isHeldBy(request.key().holder()) ? granted(request, document, request.tokens())",
+						"return !document.isHeldBy(\"\") ? granted(request, document, request.tokens())"),
 				new Mutant("pipeline: a planned time granted again", "mongodb/request/JobExpressions.java",
 						"doc(\"$and\", free, doc(\"$lt\", this.planned, at(asked)),",
 						"doc(\"$and\", free, doc(\"$lte\", this.planned, at(asked)),"),
@@ -224,18 +224,18 @@ final class SimulationMutants {
 	}
 
 	private static List<Mutant> ofJobs() {
-		String decision = "store/JobDecision.java";
+		String decision = "job/JobDecision.java";
 		List<String> jobs = List.of("--mode", "jobs", "--store", "memory");
 		return List.of(
-				new Mutant("a skipped run repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
-						"lock.isRepeatable(before)", jobs),
-				new Mutant("a crashed run not repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
+				new Mutant("a skipped run repeated", decision, "firing.rerun() && before.isRepeatable(lock)",
+						"before.isRepeatable(lock)", jobs),
+				new Mutant("a crashed run not repeated", decision, "firing.rerun() && before.isRepeatable(lock)",
 						"false", List.of("--kills", "--scenario", "rerun", "--store", "memory")),
-				new Mutant("a finished run repeated", decision,
+				new Mutant("a finished run repeated", "job/StoredJob.java",
 						"boolean crashed = end == JobRun.Outcome.CRASHED || end == JobRun.Outcome.LOST;",
 						"boolean crashed = end != null;", jobs),
-				new Mutant("attempts without a limit", decision, "crashed && run.attempt() < MOST_ATTEMPTS", "crashed",
-						jobs),
+				new Mutant("attempts without a limit", "job/StoredJob.java",
+						"crashed && this.attempt < JobDecision.MOST_ATTEMPTS", "crashed", jobs),
 				new Mutant("a planned time granted early", decision, "due > now + EARLIEST", "false", jobs),
 				new Mutant("planned by the clock of the instance", "job/schedule/StoreClock.java",
 						"return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();",

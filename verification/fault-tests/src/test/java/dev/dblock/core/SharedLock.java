@@ -281,7 +281,7 @@ public class SharedLock {
 			}
 			long token = BLOCK * (long) ++this.grants;
 			this.holder = new LeaseKey(NAME, "holder-" + this.grants);
-			Grant grant = new Grant(this.holder, token, token + BLOCK - 1, Instant.EPOCH, "test", false, null, null);
+			Grant grant = new Grant(this.holder, token, token + BLOCK - 1, Instant.EPOCH, "test", false, null);
 			return new Lease(grant, TERMS, Thread.currentThread(),
 					LeaseDeadline.from(LocalQueueModel.STOPPED, TERMS.lease()), LocalQueueModel.STOPPED);
 		}

@@ -1,13 +1,13 @@
-package dev.dblock.store;
+package dev.dblock.job;
 
 import java.time.Instant;
 
-import dev.dblock.job.JobFiring;
+import dev.dblock.claim.ClaimRecord.Decision;
+import dev.dblock.claim.ClaimRecord.LockState;
+import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.job.JobFiring.Schedule;
-import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
-import dev.dblock.job.JobRun;
-import dev.dblock.store.StoredJob.StoredRun;
+import dev.dblock.job.StoredJob.StoredRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * something other than a run of the job
  */
 public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome again, @Nullable StoredRun moved,
-		boolean afterCrash, boolean due, boolean granted, @Nullable JobRefusal refusal) {
+		boolean afterCrash, boolean due, boolean granted, @Nullable JobRefusal refusal) implements Decision {
 
 	/** How far ahead of the store's clock a planned time may be, in milliseconds. */
 	public static final long EARLIEST = 250;
@@ -49,10 +49,10 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 	 * @param now milliseconds of the store's clock
 	 * @return the decision
 	 */
-	public static JobDecision of(AcquireRequest request, StoredJob job, LockState lock, long now) {
-		JobFiring firing = request.requireFiring();
+	public static JobDecision of(Request request, StoredJob job, LockState lock, long now) {
+		JobFiring firing = (JobFiring) request.claim();
 		StoredRun last = job.last();
-		boolean running = last != null && lock.isHeldBy(last);
+		boolean running = last != null && last.isHeld(lock);
 		boolean usable = last != null && last.planned() <= now + LATEST_STORED;
 		StoredRun before = usable ? last : null;
 		long due = due(firing.schedule(), before, running, now);
@@ -64,7 +64,7 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		}
 		if (before != null) {
 			boolean same = isSame(before, firing);
-			boolean repeats = firing.rerun() && lock.isRepeatable(before);
+			boolean repeats = firing.rerun() && before.isRepeatable(lock);
 			if (same || repeats || isReopened(before, firing.schedule())) {
 				int attempt = before.attempt() + ((repeats && !same && !before.isOpen()) ? 1 : 0);
 				return due(before.planned(), attempt, request, job, lock, null, now);
@@ -127,20 +127,20 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 				&& (!(schedule instanceof Schedule.Planned planned) || planned.at().toEpochMilli() == last.planned());
 	}
 
-	private static JobDecision due(long planned, int attempt, AcquireRequest request, StoredJob job, LockState lock,
+	private static JobDecision due(long planned, int attempt, Request request, StoredJob job, LockState lock,
 			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
-		boolean same = last != null && isSame(last, request.requireFiring());
-		JobRun.Outcome again = (last != null && same) ? lock.endOf(last) : null;
+		boolean same = last != null && isSame(last, (JobFiring) request.claim());
+		JobRun.Outcome again = (last != null && same) ? last.end(lock) : null;
 		boolean moves = last != null && !same && !last.isOpen();
 		StoredRun moved = null;
 		if (last != null && moves) {
-			JobRun.Outcome outcome = lock.outcomeOf(last);
+			JobRun.Outcome outcome = last.outcome(lock);
 			moved = (outcome != null) ? last.withOutcome(outcome) : last;
 		}
 		JobRefusal refusal = null;
-		if (last != null && moves && lock.isHeldBy(last)) {
-			refusal = new JobRefusal(Reason.OVERLAPPED, instant(nextDue), last.toRun(request.jobId(), null), null,
+		if (last != null && moves && last.isHeld(lock)) {
+			refusal = new JobRefusal(Reason.OVERLAPPED, instant(nextDue), last.toRun(request.id(), null), null,
 					Instant.ofEpochMilli(now));
 		}
 		boolean afterCrash = (moved != null) ? moved.outcome() == JobRun.Outcome.CRASHED
@@ -148,75 +148,17 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		return new JobDecision(planned, attempt, again, moved, afterCrash, true, !lock.taken(), refusal);
 	}
 
-	private static JobDecision refused(Reason reason, AcquireRequest request, StoredJob job, LockState lock,
+	private static JobDecision refused(Reason reason, Request request, StoredJob job, LockState lock,
 			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
 		JobRefusal refusal = new JobRefusal(reason, instant(nextDue),
-				(last != null) ? last.toRun(request.jobId(), lock.outcomeOf(last)) : null,
+				(last != null) ? last.toRun(request.id(), last.outcome(lock)) : null,
 				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now));
 		return new JobDecision(0, 0, null, null, false, false, false, refusal);
 	}
 
 	private static @Nullable Instant instant(@Nullable Long millis) {
 		return (millis != null) ? Instant.ofEpochMilli(millis) : null;
-	}
-
-	/**
-	 * The lock that a record is stored with.
-	 *
-	 * @param holder the id of the acquisition that has not released it
-	 * @param taken whether its lease or its minimum hold has not ended
-	 * @param token the token of the last acquisition
-	 */
-	public record LockState(@Nullable String holder, boolean taken, long token) {
-
-		boolean isHeldBy(StoredRun run) {
-			return this.taken && run.outcome() == null && run.holder().equals(this.holder);
-		}
-
-		/**
-		 * Return how a run ended, if that is known.
-		 * @param run the run
-		 * @return the outcome; {@code null} while it runs
-		 */
-		JobRun.@Nullable Outcome outcomeOf(StoredRun run) {
-			if (run.outcome() != null || isHeldBy(run)) {
-				return run.outcome();
-			}
-			return isReleased(run) ? JobRun.Outcome.LOST : JobRun.Outcome.CRASHED;
-		}
-
-		/**
-		 * Whether the lock of a run was released without recording the end of the run,
-		 * which the record did not accept.
-		 */
-		private boolean isReleased(StoredRun run) {
-			return this.holder == null && this.token == run.token();
-		}
-
-		/**
-		 * Return how the last run that began ended. A run that was released without
-		 * recording its end counts as failed, since it is known to have ended.
-		 * @param run the last one that was granted, without its lock
-		 * @return the outcome; {@code null} if none began
-		 */
-		JobRun.@Nullable Outcome endOf(StoredRun run) {
-			if (run.outcome() == null) {
-				return isReleased(run) ? JobRun.Outcome.FAILED : JobRun.Outcome.CRASHED;
-			}
-			return (run.outcome() == JobRun.Outcome.ABANDONED) ? run.again() : run.outcome();
-		}
-
-		/**
-		 * Whether a run is to be attempted again. This is the case if it crashed or lost
-		 * its lock before it ended, or if an attempt to repeat it was abandoned.
-		 */
-		boolean isRepeatable(StoredRun run) {
-			JobRun.Outcome end = isHeldBy(run) ? null : endOf(run);
-			boolean crashed = end == JobRun.Outcome.CRASHED || end == JobRun.Outcome.LOST;
-			return (crashed && run.attempt() < MOST_ATTEMPTS) || (run.isOpen() && run.attempt() > 1);
-		}
-
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.dblock.store;
+package dev.dblock.job;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.job.JobInfo.JobStatus;
-import dev.dblock.job.JobRun;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param resumedAt when it was last resumed, in milliseconds of the store's clock
  */
 public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean paused, @Nullable String pausedBy,
-		@Nullable Long pausedAt, @Nullable Long resumedAt) {
+		@Nullable Long pausedAt, @Nullable Long resumedAt) implements ClaimRecord {
 
 	/** How many runs are kept before the last one. */
 	public static final int RUNS_BEFORE = 19;
@@ -31,24 +32,37 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	public static final StoredJob EMPTY = new StoredJob(null, List.of(), false, null, null, null);
 
 	/**
-	 * Return the record after a grant.
-	 * @param decision the decision
-	 * @param request the request that was granted
-	 * @param token its fencing token
-	 * @param now the time of the grant, in milliseconds of the store's clock
-	 * @return the record with a new last run
+	 * Return the key of a job's record.
+	 * @param jobId the id of the job
+	 * @return the key
 	 */
-	public StoredJob granted(JobDecision decision, AcquireRequest request, long token, long now) {
+	public static Claim.Key key(String jobId) {
+		return new Claim.Key(jobId, EMPTY);
+	}
+
+	@Override
+	public JobDecision decide(Request request, LockState lock, long now) {
+		return JobDecision.of(request, this, lock, now);
+	}
+
+	@Override
+	public StoredJob granted(Decision granted, Request request, long token, long now) {
+		JobDecision decision = (JobDecision) granted;
 		List<StoredRun> before = new ArrayList<>(this.runs);
 		StoredRun ended = decision.moved();
 		if (ended != null) {
 			before.add(ended);
 		}
-		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), request.requireFiring().id(),
-				decision.again(), request.key().holder(), now, null, null, request.acquirer(), token, null,
+		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), ((JobFiring) request.claim()).id(),
+				decision.again(), request.holder(), now, null, null, request.acquirer(), token, null,
 				decision.afterCrash());
 		return new StoredJob(next, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
 				this.paused, this.pausedBy, this.pausedAt, this.resumedAt);
+	}
+
+	@Override
+	public @Nullable GrantedRun claimed(String id) {
+		return (this.last != null) ? new GrantedRun(this.last.toRun(id, null), crashed(id)) : null;
 	}
 
 	/**
@@ -65,49 +79,30 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		return (before.outcome() == JobRun.Outcome.CRASHED) ? before.toRun(jobId, before.outcome()) : null;
 	}
 
-	/**
-	 * Return the record after a release.
-	 * @param holder the id of the acquisition that is released
-	 * @param end how its run ended
-	 * @param now the time of the release, in milliseconds of the store's clock
-	 * @return the record, unchanged if the last run is another one
-	 */
-	public StoredJob ended(String holder, RunEnd end, long now) {
-		return (this.last != null && this.last.holder().equals(holder)) ? new StoredJob(this.last.endedAs(end, now),
-				this.runs, this.paused, this.pausedBy, this.pausedAt, this.resumedAt) : this;
+	@Override
+	public StoredJob ended(String holder, Claim.@Nullable End end, long now) {
+		if (this.last == null || !this.last.holder().equals(holder)) {
+			return this;
+		}
+		return new StoredJob(this.last.endedAs((end != null) ? (RunEnd) end : RunEnd.FORCED, now), this.runs,
+				this.paused, this.pausedBy, this.pausedAt, this.resumedAt);
 	}
 
-	/**
-	 * Return the record of a job that is paused.
-	 * @param by the operator that pauses it
-	 * @param now the current time, in milliseconds of the store's clock
-	 * @return the record
-	 */
+	@Override
 	public StoredJob pausedBy(String by, long now) {
 		return new StoredJob(this.last, this.runs, true, by, now, this.resumedAt);
 	}
 
-	/**
-	 * Return the record of a job that is resumed.
-	 * @param now the current time, in milliseconds of the store's clock
-	 * @return the record
-	 */
+	@Override
 	public StoredJob resumed(long now) {
 		return new StoredJob(this.last, this.runs, false, null, null, now);
 	}
 
-	/**
-	 * Return the record for applications.
-	 * @param jobId the id of the job
-	 * @param lock the lock that it is stored with
-	 * @param heldBy the instance that holds that lock
-	 * @param now the current time, in milliseconds of the store's clock
-	 * @return the record
-	 */
-	public JobStatus toStatus(String jobId, JobDecision.LockState lock, @Nullable String heldBy, long now) {
+	@Override
+	public JobStatus toStatus(String jobId, LockState lock, @Nullable String heldBy, long now) {
 		List<JobRun> latestFirst = new ArrayList<>();
 		if (this.last != null) {
-			latestFirst.add(this.last.toRun(jobId, lock.outcomeOf(this.last)));
+			latestFirst.add(this.last.toRun(jobId, this.last.outcome(lock)));
 		}
 		for (int i = this.runs.size() - 1; i >= 0; i--) {
 			latestFirst.add(this.runs.get(i).toRun(jobId, this.runs.get(i).outcome()));
@@ -170,6 +165,54 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 					&& (this.outcome == null || this.outcome == JobRun.Outcome.ABANDONED);
 		}
 
+		boolean isHeld(LockState lock) {
+			return lock.taken() && this.outcome == null && this.holder.equals(lock.holder());
+		}
+
+		/**
+		 * Return how the run ended, if that is known.
+		 * @param lock the lock that it is stored with
+		 * @return the outcome; {@code null} while it runs
+		 */
+		JobRun.@Nullable Outcome outcome(LockState lock) {
+			if (this.outcome != null || isHeld(lock)) {
+				return this.outcome;
+			}
+			return isReleased(lock) ? JobRun.Outcome.LOST : JobRun.Outcome.CRASHED;
+		}
+
+		/**
+		 * Whether the lock was released without recording the end of the run, which the
+		 * record did not accept.
+		 */
+		private boolean isReleased(LockState lock) {
+			return lock.holder() == null && lock.token() == this.token;
+		}
+
+		/**
+		 * Return how the last run that began ended, if this is the last one that was
+		 * granted, without its lock. A run that was released without recording its end
+		 * counts as failed, since it is known to have ended.
+		 * @param lock the lock that it is stored with
+		 * @return the outcome; {@code null} if none began
+		 */
+		JobRun.@Nullable Outcome end(LockState lock) {
+			if (this.outcome == null) {
+				return isReleased(lock) ? JobRun.Outcome.FAILED : JobRun.Outcome.CRASHED;
+			}
+			return (this.outcome == JobRun.Outcome.ABANDONED) ? this.again : this.outcome;
+		}
+
+		/**
+		 * Whether the run is to be attempted again. This is the case if it crashed or
+		 * lost its lock before it ended, or if an attempt to repeat it was abandoned.
+		 */
+		boolean isRepeatable(LockState lock) {
+			JobRun.Outcome end = isHeld(lock) ? null : end(lock);
+			boolean crashed = end == JobRun.Outcome.CRASHED || end == JobRun.Outcome.LOST;
+			return (crashed && this.attempt < JobDecision.MOST_ATTEMPTS) || (isOpen() && this.attempt > 1);
+		}
+
 		StoredRun endedAs(RunEnd end, long now) {
 			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, now,
 					end.outcome(), this.instance, this.token, end.error(), this.afterCrash);
@@ -189,19 +232,15 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	 * @param outcome how the run ended
 	 * @param error the failure of the run
 	 */
-	public record RunEnd(String jobId, JobRun.Outcome outcome, @Nullable String error) {
-
-		private static final int LONGEST_ERROR = 300;
+	public record RunEnd(String jobId, JobRun.Outcome outcome, @Nullable String error) implements Claim.End {
 
 		/**
-		 * Return the end of a run whose lock an operator released. It counts as failed,
-		 * since the operator did not want it to be repeated.
-		 * @param jobId the id of the job
-		 * @return the end
+		 * The end of a run of any job whose lock an operator released. It counts as
+		 * failed, since the operator did not want it to be repeated.
 		 */
-		public static RunEnd forced(String jobId) {
-			return new RunEnd(jobId, JobRun.Outcome.FAILED, "The lock was released by force");
-		}
+		public static final RunEnd FORCED = new RunEnd("", JobRun.Outcome.FAILED, "The lock was released by force");
+
+		private static final int LONGEST_ERROR = 300;
 
 		/**
 		 * Return the text that is recorded for an error: its first 300 characters, with

@@ -1,0 +1,46 @@
+package dev.dblock.claim;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The records of claims in a store, for operators. Locks are given by their full names.
+ * Failures are thrown as Spring's {@link org.springframework.dao.DataAccessException}.
+ */
+public interface ClaimRecords {
+
+	/**
+	 * Read a record.
+	 * @param lock the full name of its lock
+	 * @param key the record
+	 * @param limit how long the server may take to answer; {@code null} for the default
+	 * @return the record, or empty if nothing is stored under the name of the lock
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
+	 */
+	Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit);
+
+	/**
+	 * Pause the claims of a record, whether or not the lock was ever acquired. They are
+	 * refused until they are resumed; work that has begun continues.
+	 * @param lock the full name of the lock
+	 * @param key the record
+	 * @param by the operator that pauses them
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
+	 */
+	void pause(String lock, Claim.Key key, String by);
+
+	/**
+	 * Resume the claims of a record.
+	 * @param lock the full name of the lock
+	 * @param key the record
+	 * @return whether they were paused
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
+	 */
+	boolean resume(String lock, Claim.Key key);
+
+}

@@ -1,0 +1,83 @@
+package dev.dblock.job;
+
+import java.time.Instant;
+
+import dev.dblock.claim.Claim;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * News about the runs of jobs.
+ */
+public sealed interface JobNews extends Claim.News {
+
+	/**
+	 * A run of a job has ended, or has lost its lock.
+	 *
+	 * @param run the run, with its outcome
+	 */
+	record Ended(JobRun run) implements JobNews {
+
+		@Override
+		public String what() {
+			return "released by a job";
+		}
+
+		@Override
+		public boolean isInOwnThread() {
+			return this.run.outcome() == JobRun.Outcome.LOST;
+		}
+
+	}
+
+	/**
+	 * A run of a job crashed.
+	 *
+	 * @param run the run
+	 * @param next the run that was granted after it, if that is known
+	 */
+	record Crashed(JobRun run, @Nullable JobRun next) implements JobNews {
+
+		@Override
+		public String what() {
+			return "acquired after a crash";
+		}
+
+		@Override
+		public boolean isInOwnThread() {
+			return true;
+		}
+
+		@Override
+		public String warning() {
+			String then = (this.next != null && this.next.plannedAt().equals(this.run.plannedAt()))
+					? "This instance repeats the crashed run of %s, attempt %d".formatted(this.run.instance(),
+							this.next.attempt())
+					: "It is not repeated";
+			return ("The run of the job '%s' planned for %s crashed: %s started it at %s, and its lease expired"
+					+ " before its end was recorded. %s")
+				.formatted(this.run.jobId(), this.run.plannedAt(), this.run.instance(), this.run.startedAt(), then);
+		}
+
+	}
+
+	/**
+	 * A planned time of a job was not run, and this instance no longer tries it.
+	 *
+	 * @param jobId the id of the job
+	 * @param plannedAt the planned time
+	 */
+	record Missed(String jobId, Instant plannedAt) implements JobNews {
+
+		@Override
+		public String what() {
+			return "not acquired for a planned time";
+		}
+
+		@Override
+		public boolean isInOwnThread() {
+			return true;
+		}
+
+	}
+
+}

@@ -1,0 +1,184 @@
+package dev.dblock.mongodb.request;
+
+import java.util.Map;
+
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecord.Request;
+import dev.dblock.claim.Claimed;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the statements of both dialects need of claims: their records, which are fields of
+ * the documents of the locks, and the rules by which they are granted.
+ */
+interface ClaimStatements {
+
+	/**
+	 * Return the fields of a record.
+	 */
+	Fields fields(Claim.Key key);
+
+	/**
+	 * Return the part of a pipeline that grants a claim.
+	 */
+	Expressions expressions(Request request);
+
+	/**
+	 * Decide about a claim for a grant with classic operators.
+	 * @param request the request
+	 * @param stored the document as it was read
+	 * @param lock the same document, if it is one of ours
+	 * @param now milliseconds of the server's clock
+	 */
+	Grant grant(Request request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now);
+
+	/**
+	 * Return what a grant recorded.
+	 * @param request the request
+	 * @param document the document after the grant
+	 */
+	Claimed claimed(Request request, LockDocument document);
+
+	/**
+	 * Explain why a claim was refused.
+	 * @param request the request
+	 * @param document the document; {@code null} if nothing is stored
+	 * @param now milliseconds of the server's clock
+	 */
+	Refusal refusal(Request request, @Nullable LockDocument document, long now);
+
+	/**
+	 * Return the path of the first part of a stored record that no grant can use, because
+	 * it was changed by hand or is too large; {@code null} if all can be used.
+	 */
+	@Nullable String unusable(Claim.Key key, BsonDocument stored);
+
+	/**
+	 * Return a record for operators.
+	 * @param key the record
+	 * @param document the document that contains it
+	 * @param now milliseconds of the server's clock
+	 */
+	ClaimRecord.Status status(Claim.Key key, LockDocument document, long now);
+
+	/**
+	 * Return how a release records the end of a grant.
+	 */
+	End end(Claim.End end);
+
+	/**
+	 * Return how a forced release records the end of a grant.
+	 * @param stored the document
+	 * @param holder its holder
+	 * @return the end; {@code null} if the holder has no claim
+	 */
+	@Nullable End forced(BsonDocument stored, String holder);
+
+	/**
+	 * Return claims that use all operators of a pipeline.
+	 * @param id the id of their record
+	 * @param text a text that must be sent as a literal
+	 */
+	Rehearsal rehearsal(String id, String text);
+
+	/**
+	 * The part of a pipeline that grants a claim.
+	 */
+	interface Expressions {
+
+		/**
+		 * Add the fields that the answer needs.
+		 */
+		void addTo(BsonDocument projection);
+
+		/**
+		 * Add the fields that the answer needs after {@link #replacement}.
+		 */
+		void addRunBefore(BsonDocument projection);
+
+		/**
+		 * Return the document after the request.
+		 * @param free whether the lock is free
+		 * @param grant the fields that a grant sets, without the record
+		 */
+		BsonDocument replacement(BsonDocument free, BsonDocument grant);
+
+		/**
+		 * Return the document after the request in the usual case, by a shorter
+		 * expression. In any other case, the claim is refused.
+		 * @param free whether the lock is free
+		 * @param grant the fields that a grant sets, without the record
+		 * @return the expression; {@code null} if there is no shorter one
+		 */
+		@Nullable BsonDocument usualReplacement(BsonDocument free, BsonDocument grant);
+
+	}
+
+	/**
+	 * The part of a grant with classic operators that concerns a claim.
+	 */
+	interface Grant {
+
+		boolean isDue();
+
+		/**
+		 * Add the condition to the filter of a grant that the claims were not paused
+		 * since the record was read.
+		 */
+		void addToFilter(BsonDocument filter);
+
+		/**
+		 * Add the record to the update of a grant.
+		 * @param grant the update, with the token
+		 */
+		void addTo(BsonDocument grant);
+
+	}
+
+	/**
+	 * The paths of a record's fields.
+	 *
+	 * @param record the record
+	 * @param last what the last grant recorded
+	 * @param paused the pause
+	 * @param pausedBy the operator that paused the claims
+	 * @param pausedAt the date of the pause
+	 * @param resumedAt the date at which they were last resumed
+	 */
+	record Fields(String record, String last, String paused, String pausedBy, String pausedAt, String resumedAt) {
+	}
+
+	/**
+	 * The end of a grant as a release records it.
+	 *
+	 * @param id the id of the record
+	 * @param holder the path of the id of the acquisition that was granted
+	 * @param texts the texts that are set, by their paths
+	 * @param endedAt the path of the date of the release
+	 */
+	record End(String id, String holder, Map<String, String> texts, String endedAt) {
+	}
+
+	/**
+	 * The refusal of a claim.
+	 *
+	 * @param verdict the reason; {@code null} if the lock is held for another purpose
+	 * @param malformed whether no grant can use the record
+	 * @param due whether the rules would have granted it
+	 */
+	record Refusal(Claim.@Nullable Verdict verdict, boolean malformed, boolean due) {
+	}
+
+	/**
+	 * Claims that use all operators of a pipeline.
+	 *
+	 * @param usual a claim that has a shorter expression
+	 * @param other a claim that has none
+	 * @param end the end of the first one
+	 */
+	record Rehearsal(Claim usual, Claim other, Claim.End end) {
+	}
+
+}

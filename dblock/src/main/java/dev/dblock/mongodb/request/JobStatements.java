@@ -1,0 +1,97 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecord.Request;
+import dev.dblock.claim.Claimed;
+import dev.dblock.job.JobDecision;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.StoredJob.RunEnd;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims that are firings of jobs, with a run record for each job.
+ */
+final class JobStatements implements ClaimStatements {
+
+	@Override
+	public Fields fields(Claim.Key key) {
+		JobFields job = new JobFields(key.id());
+		String paused = job.path(JobFields.PAUSED);
+		return new Fields(job.path(), job.path(JobFields.LAST), paused, paused + "." + JobFields.BY,
+				paused + "." + JobFields.AT, job.path(JobFields.RESUMED));
+	}
+
+	@Override
+	public Expressions expressions(Request request) {
+		return new JobExpressions(request);
+	}
+
+	@Override
+	public Grant grant(Request request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now) {
+		return JobGrant.of(request, stored, lock, now);
+	}
+
+	@Override
+	public Claimed claimed(Request request, LockDocument document) {
+		return record(request.key(), document).claimed(document, request.id());
+	}
+
+	@Override
+	public Refusal refusal(Request request, @Nullable LockDocument document, long now) {
+		JobRecord record = record(request.key(), document);
+		JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
+		return new Refusal(decision.refusal(), record.malformed() != null, decision.granted());
+	}
+
+	private static JobRecord record(Claim.Key key, @Nullable LockDocument document) {
+		return JobRecord.read((document != null) ? document.fields() : null, new JobFields(key.id()));
+	}
+
+	@Override
+	public @Nullable String unusable(Claim.Key key, BsonDocument stored) {
+		return JobRecord.unusable(stored, new JobFields(key.id()));
+	}
+
+	@Override
+	public ClaimRecord.Status status(Claim.Key key, LockDocument document, long now) {
+		return record(key, document).toStatus(key.id(), document, now);
+	}
+
+	@Override
+	public End end(Claim.End end) {
+		RunEnd ended = (RunEnd) end;
+		return end(new JobFields(ended.jobId()).path(JobFields.LAST), ended);
+	}
+
+	@Override
+	public @Nullable End forced(BsonDocument stored, String holder) {
+		String run = JobRecord.pathOfRun(stored, holder);
+		return (run != null) ? end(run, RunEnd.FORCED) : null;
+	}
+
+	private static End end(String run, RunEnd end) {
+		Map<String, String> texts = new LinkedHashMap<>();
+		texts.put(run + "." + JobFields.OUTCOME, end.outcome().name());
+		if (end.error() != null) {
+			texts.put(run + "." + JobFields.ERROR, end.error());
+		}
+		return new End(end.jobId(), run + "." + JobFields.RUN_HOLDER, texts, run + "." + JobFields.ENDED);
+	}
+
+	@Override
+	public Rehearsal rehearsal(String id, String text) {
+		return new Rehearsal(JobFiring.of(id, new Schedule.Planned(Instant.EPOCH), true),
+				JobFiring.of(id, new Schedule.FixedRate(Duration.ofDays(1)), true),
+				new RunEnd(id, JobRun.Outcome.SUCCEEDED, text));
+	}
+
+}

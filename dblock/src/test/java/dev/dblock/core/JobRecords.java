@@ -1,0 +1,31 @@
+package dev.dblock.core;
+
+import java.util.Optional;
+
+import dev.dblock.claim.ClaimRecords;
+import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.StoredJob;
+import dev.dblock.store.LockRepository;
+
+/**
+ * The run records of jobs in a store.
+ */
+public record JobRecords(ClaimRecords records) {
+
+	public static JobRecords of(LockRepository repository) {
+		return new JobRecords(repository.claims().orElseThrow());
+	}
+
+	public void pause(String lock, String jobId, String by) {
+		this.records.pause(lock, StoredJob.key(jobId), by);
+	}
+
+	public boolean resume(String lock, String jobId) {
+		return this.records.resume(lock, StoredJob.key(jobId));
+	}
+
+	public Optional<JobStatus> find(String lock, String jobId) {
+		return this.records.find(lock, StoredJob.key(jobId), null).map(JobStatus.class::cast);
+	}
+
+}
