@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 
+import dev.dblock.claim.Claimed;
 import dev.dblock.job.JobRun;
 
 /**
@@ -144,18 +145,7 @@ public interface LockHandle extends AutoCloseable {
 	 * acquired for a planned time
 	 */
 	default Optional<JobRun> run() {
-		return granted(JobRun.class);
-	}
-
-	/**
-	 * Return what the server recorded with the grant of the lock.
-	 * @param <T> the type of the record
-	 * @param type the type of the record
-	 * @return the record; empty if the lock was not acquired for something of this type
-	 * @see #run()
-	 */
-	default <T> Optional<T> granted(Class<T> type) {
-		return Optional.empty();
+		return (Claimed.of(this) instanceof JobRun run) ? Optional.of(run) : Optional.empty();
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.dblock.claim;
 import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * What a request asks the store to decide and to record together with the grant of a
@@ -133,11 +134,10 @@ public interface Claim {
 		boolean isInOwnThread();
 
 		/**
-		 * Return a warning to log.
-		 * @return the warning; {@code null} if there is none
+		 * Log a warning, if the news are one.
+		 * @param logger the logger of the caller
 		 */
-		default @Nullable String warning() {
-			return null;
+		default void log(Logger logger) {
 		}
 
 	}

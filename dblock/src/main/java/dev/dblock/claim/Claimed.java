@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
 public interface Claimed {
 
 	/**
-	 * Return what handles of the lock {@linkplain dev.dblock.LockHandle#granted(Class)
-	 * show}.
+	 * Return what handles of the lock show.
 	 * @return the value; {@code null} if the record does not have it
 	 */
 	@Nullable Object value();
@@ -29,5 +28,28 @@ public interface Claimed {
 	 * @return the news; {@code null} if there are none
 	 */
 	Claim.@Nullable News ended(Claim.End end, Duration held);
+
+	/**
+	 * Return what a handle of a lock shows.
+	 * @param handle the handle
+	 * @return the value; {@code null} if it has none
+	 */
+	static @Nullable Object of(Object handle) {
+		Claimed claimed = (handle instanceof Holder holder) ? holder.claimed() : null;
+		return (claimed != null) ? claimed.value() : null;
+	}
+
+	/**
+	 * A handle of a lock that can be acquired for a claim.
+	 */
+	interface Holder {
+
+		/**
+		 * Return what was recorded with the grant.
+		 * @return what was recorded; {@code null} for a plain lock
+		 */
+		@Nullable Claimed claimed();
+
+	}
 
 }

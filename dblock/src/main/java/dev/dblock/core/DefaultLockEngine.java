@@ -197,7 +197,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			logGrant(grant.handle(), terms, Duration.ofNanos(this.clock.nanoTime() - start));
 			Claim.News earlier = (grant.handle() instanceof LeasedLock lock) ? lock.lease().reportEarlier() : null;
 			if (earlier != null) {
-				logWarning(grant.handle(), earlier.warning());
+				LockMdc.log(fullName, grant.handle().token(), () -> earlier.log(logger));
 				this.listeners.onNews(fullName, earlier);
 			}
 			this.listeners.onAcquired(grant.handle());
@@ -214,12 +214,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			LockMdc.log(handle.name(), handle.token(),
 					() -> logger.debug("Acquired the lock '{}' (fencing token {}) for {} after {}", handle.name(),
 							handle.token(), Durations.readable(terms.lease()), Durations.readable(waited)));
-		}
-	}
-
-	private static void logWarning(LockHandle handle, @Nullable String warning) {
-		if (warning != null) {
-			LockMdc.log(handle.name(), handle.token(), () -> logger.warn(warning));
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.util.function.Function;
 import dev.dblock.LossReason;
 import dev.dblock.claim.Claim;
 import dev.dblock.event.LockListener;
+import dev.dblock.event.NewsListener;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
@@ -107,7 +108,7 @@ final class LeaseCompletion {
 				lease.observedEnd(LockObserver.Outcome.RELEASED, null);
 				this.listeners.onReleased(handle);
 				if (ended != null) {
-					this.listeners.onNews(handle.name(), ended);
+					NewsListener.notify(this.listeners, handle.name(), ended);
 				}
 			}
 			else {

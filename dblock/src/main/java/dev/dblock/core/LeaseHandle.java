@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -110,9 +109,8 @@ final class LeaseHandle implements LeasedLock {
 	}
 
 	@Override
-	public <T> Optional<T> granted(Class<T> type) {
-		Claimed claimed = this.lease.grant().claimed();
-		return Optional.ofNullable(claimed).map(Claimed::value).filter(type::isInstance).map(type::cast);
+	public @Nullable Claimed claimed() {
+		return this.lease.grant().claimed();
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.claim.Claim;
 import dev.dblock.event.LockListener;
+import dev.dblock.event.NewsListener;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.LockMdc;
@@ -166,7 +167,7 @@ final class LeaseLosses {
 				this.listeners.onLost(handle, reason);
 			}
 			if (ended != null) {
-				this.listeners.onNews(lease.key().name(), ended);
+				NewsListener.notify(this.listeners, lease.key().name(), ended);
 			}
 			LockObserver.Outcome outcome = (handle == null) ? LockObserver.Outcome.ABANDONED
 					: LockObserver.Outcome.LOST;

@@ -2,12 +2,13 @@ package dev.dblock.core;
 
 import java.util.concurrent.Executor;
 
+import dev.dblock.claim.Claimed;
 import dev.dblock.transaction.TransactionLock;
 
 /**
  * The handle of a lock that has a lease, as the engine uses it.
  */
-interface LeasedLock extends TransactionLock {
+interface LeasedLock extends TransactionLock, Claimed.Holder {
 
 	/**
 	 * Return the lease of this lock.

@@ -6,8 +6,6 @@ import java.time.Instant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
-import dev.dblock.claim.Claim;
-import dev.dblock.job.JobNews;
 import dev.dblock.job.JobRun;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -93,24 +91,6 @@ public interface LockListener {
 	 * @param plannedAt the planned time, by the clock of the server
 	 */
 	default void onMissed(String name, String jobId, Instant plannedAt) {
-	}
-
-	/**
-	 * Called with each report about a job, of which one of the methods above is notified.
-	 * Need not be overridden.
-	 * @param name the full name of the lock
-	 * @param news the report
-	 */
-	default void onNews(String name, Claim.News news) {
-		if (news instanceof JobNews.Ended ended) {
-			onRunEnded(name, ended.run());
-		}
-		else if (news instanceof JobNews.Crashed crashed) {
-			onRunCrashed(name, crashed.run());
-		}
-		else if (news instanceof JobNews.Missed missed) {
-			onMissed(name, missed.jobId(), missed.plannedAt());
-		}
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Instant;
 
 import dev.dblock.claim.Claim;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * News about the runs of jobs.
@@ -48,14 +49,15 @@ public sealed interface JobNews extends Claim.News {
 		}
 
 		@Override
-		public String warning() {
+		public void log(Logger logger) {
 			String then = (this.next != null && this.next.plannedAt().equals(this.run.plannedAt()))
 					? "This instance repeats the crashed run of %s, attempt %d".formatted(this.run.instance(),
 							this.next.attempt())
 					: "It is not repeated";
-			return ("The run of the job '%s' planned for %s crashed: %s started it at %s, and its lease expired"
-					+ " before its end was recorded. %s")
-				.formatted(this.run.jobId(), this.run.plannedAt(), this.run.instance(), this.run.startedAt(), then);
+			logger.warn(
+					"The run of the job '{}' planned for {} crashed: {} started it at {}, and its lease expired"
+							+ " before its end was recorded. {}",
+					this.run.jobId(), this.run.plannedAt(), this.run.instance(), this.run.startedAt(), then);
 		}
 
 	}
