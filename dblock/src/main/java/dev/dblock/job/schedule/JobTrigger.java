@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +48,12 @@ final class JobTrigger implements PlannedTrigger {
 	 */
 	static final Duration AHEAD = Duration.ofMillis(100);
 
+	/** How much later a trigger is asked that plans no later time. */
+	private static final Duration STEP = Duration.ofMinutes(1);
+
+	/** Longer than any clocks of the world go back. */
+	private static final int MOST_STEPS = 180;
+
 	private final Trigger trigger;
 
 	private final StoreClock clock;
@@ -77,7 +84,7 @@ final class JobTrigger implements PlannedTrigger {
 		this.notDue = null;
 		// The answer can arrive so late that the time is already due
 		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
-				: this.trigger.nextExecution(new ServerContext(context, notDue != null));
+				: later(context, notDue != null);
 		this.ended = planned == null;
 		if (planned == null) {
 			return null;
@@ -97,6 +104,28 @@ final class JobTrigger implements PlannedTrigger {
 		}
 		this.last = planned;
 		return own.instant().plus(delay);
+	}
+
+	/**
+	 * Return the time that the trigger plans after the last one. Some triggers repeat it,
+	 * such as a cron expression in a few time zones before the clocks go back, and are
+	 * asked for later moments then.
+	 */
+	private @Nullable Instant later(TriggerContext context, boolean notDue) {
+		ServerContext asked = new ServerContext(context, notDue);
+		Instant planned = this.trigger.nextExecution(asked);
+		Instant last = asked.lastScheduledExecution();
+		if (planned == null || last == null || planned.isAfter(last)) {
+			return planned;
+		}
+		Instant next = after(last, context.getClock());
+		if (next == null) {
+			logger.error(
+					"The trigger {} plans {} after {}, and no later time when it is asked for the {} after that. It does"
+							+ " not call the job any more. Let it plan a time that is later than the last one",
+					this.trigger, planned, last, Durations.readable(STEP.multipliedBy(MOST_STEPS)));
+		}
+		return next;
 	}
 
 	private void warn(Instant planned, Duration behind) {
@@ -179,8 +208,18 @@ final class JobTrigger implements PlannedTrigger {
 	/**
 	 * Return the time that the trigger plans after an instant, truncated to milliseconds
 	 * as in the record.
+	 * @return the time; {@code null} if there is none, or if the trigger plans no later
+	 * time than the instant
 	 */
 	private @Nullable Instant after(Instant instant, Clock own) {
+		Instant next = plannedAfter(instant, own);
+		for (int step = 1; next != null && !next.isAfter(instant) && step <= MOST_STEPS; step++) {
+			next = plannedAfter(instant.plus(STEP.multipliedBy(step)), own);
+		}
+		return (next != null && next.isAfter(instant)) ? next : null;
+	}
+
+	private @Nullable Instant plannedAfter(Instant instant, Clock own) {
 		SimpleTriggerContext context = new SimpleTriggerContext(new ServerClock(own));
 		context.update(instant, instant, instant);
 		Instant next = this.trigger.nextExecution(context);

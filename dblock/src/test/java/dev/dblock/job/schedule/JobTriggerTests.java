@@ -2,7 +2,11 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -113,10 +117,65 @@ class JobTriggerTests {
 		JobTrigger wrong = new JobTrigger((context) -> this.own.instant().plusSeconds(1), this.clock);
 		wrong.nextExecution(this.context);
 		for (int firing = 0; firing < 3; firing++) {
-			assertThat(wrong.nextExecution(this.context)).isEqualTo(this.own.instant().plusMillis(100));
-			this.own.pass(Duration.ofMillis(100));
+			this.own.pass(Duration.ofMillis(1));
+			assertThat(wrong.nextExecution(this.context)).isEqualTo(this.own.instant().plusMillis(99));
+			this.own.pass(Duration.ofMillis(99));
 		}
 		assertThat(output).containsOnlyOnce("must plan by TriggerContext.getClock()");
+	}
+
+	@Test
+	void everyHourIsPlannedOnceWhereSpringRepeatsOne() {
+		MovedClock own = new MovedClock("2026-04-04T11:30:00Z");
+		StoreClock clock = new StoreClock(own::nanoTime);
+		clock.learn(own.server(), own.nanoTime(), own);
+		JobTrigger trigger = new JobTrigger(new CronTrigger("0 0 * * * *", ZoneId.of("Australia/Lord_Howe")), clock);
+		List<Instant> planned = new ArrayList<>();
+		for (int i = 0; i < 6; i++) {
+			planned.add(fire(trigger, own));
+		}
+		assertThat(planned).isSorted().doesNotHaveDuplicates();
+		assertThat(planned.get(0)).isEqualTo("2026-04-04T12:00:00Z");
+		assertThat(planned.get(5)).isBetween("2026-04-04T17:00:00Z", "2026-04-04T18:30:00Z");
+		Instant latest = trigger.latestAfter(planned.get(0), false, planned.get(0), own);
+		assertThat(latest).as("looking back over the repeated hour").isEqualTo(planned.get(5));
+	}
+
+	private static Instant fire(JobTrigger trigger, MovedClock own) {
+		Instant next = trigger.nextExecution(new SimpleTriggerContext(own));
+		assertThat(next).isNotNull();
+		own.pass(Duration.between(own.instant(), next));
+		return trigger.take();
+	}
+
+	@Test
+	void triggerThatRepeatsItselfEndsAndIsReported(CapturedOutput output) {
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		Instant always = Instant.parse("2026-03-01T12:00:05Z");
+		AtomicInteger asked = new AtomicInteger();
+		JobTrigger trigger = new JobTrigger((context) -> {
+			asked.incrementAndGet();
+			return always;
+		}, this.clock);
+		assertThat(fire(trigger, this.own)).isEqualTo(always);
+		assertThat(trigger.nextExecution(this.context)).isNull();
+		assertThat(asked).hasValueLessThan(200);
+		assertThat(output).containsOnlyOnce("plans 2026-03-01T12:00:05Z after 2026-03-01T12:00:05Z, and no later time")
+			.contains("ERROR");
+	}
+
+	@Test
+	void triggerThatRepeatsItselfForAWhileGoesOn(CapturedOutput output) {
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		Instant first = Instant.parse("2026-03-01T12:00:05Z");
+		Instant later = first.plus(Duration.ofHours(3));
+		JobTrigger trigger = new JobTrigger(
+				(context) -> (context.lastCompletion() == null
+						|| context.lastCompletion().isBefore(first.plus(Duration.ofHours(2)))) ? first : later,
+				this.clock);
+		assertThat(fire(trigger, this.own)).isEqualTo(first);
+		assertThat(fire(trigger, this.own)).isEqualTo(later);
+		assertThat(output).doesNotContain("ERROR");
 	}
 
 	private void assertFires(String planned) {
