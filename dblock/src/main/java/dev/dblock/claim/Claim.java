@@ -40,10 +40,18 @@ public interface Claim {
 	 * Describe the end of a grant, as its release records it.
 	 * @param lock the full name of the lock
 	 * @param how how it ended
-	 * @param failure the first failure of the work, if there was one
+	 * @param failure the text of the first failure of the work, if there was one
 	 * @return the end
 	 */
-	End end(String lock, How how, @Nullable Throwable failure);
+	End end(String lock, How how, @Nullable String failure);
+
+	/**
+	 * Return the text of a failure, as the end records it. The failure itself is not
+	 * kept, since it can refer to anything, and the end can be asked for long after it.
+	 * @param failure the failure
+	 * @return the text
+	 */
+	String textOf(Throwable failure);
 
 	/**
 	 * How a grant ended.

@@ -47,7 +47,7 @@ final class Lease {
 
 	private final HandleReference handle = new HandleReference();
 
-	private volatile @Nullable Throwable failure;
+	private volatile @Nullable String failure;
 
 	private volatile boolean earlierReported;
 
@@ -145,8 +145,9 @@ final class Lease {
 	 * Record that the work for a claim has failed. Only the first failure is recorded.
 	 */
 	synchronized void failed(Throwable cause) {
-		if (this.terms.claim() != null && this.failure == null) {
-			this.failure = cause;
+		Claim claim = this.terms.claim();
+		if (claim != null && this.failure == null) {
+			this.failure = claim.textOf(cause);
 		}
 	}
 

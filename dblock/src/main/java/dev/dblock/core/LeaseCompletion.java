@@ -9,6 +9,7 @@ import dev.dblock.event.NewsListener;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
+import dev.dblock.transaction.LeaseState.Release;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -112,7 +113,7 @@ final class LeaseCompletion {
 				}
 			}
 			else {
-				this.losses.loseAtRelease(lease);
+				this.losses.loseAtRelease(lease, handle);
 			}
 		}
 		return held;
@@ -159,7 +160,7 @@ final class LeaseCompletion {
 	 */
 	private void breakOff(Lease lease, LocalQueue queue, Throwable ex) {
 		try {
-			if (lease.state().endWith(LossReason.RELEASED) || lease.end() != null) {
+			if (lease.state().release() != Release.AT_END_OF_TRANSACTION) {
 				this.releaser.releaseInBackground(lease);
 				lease.observedEnd(LockObserver.Outcome.RELEASED, ex);
 				this.registry.remove(lease);

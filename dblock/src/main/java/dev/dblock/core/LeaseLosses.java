@@ -144,10 +144,11 @@ final class LeaseLosses {
 	 * Turn a release into a loss, because the store no longer had this acquisition as the
 	 * holder.
 	 * @param lease the lease
+	 * @param handle its handle, which the caller may not refer to any more
 	 */
-	void loseAtRelease(Lease lease) {
+	void loseAtRelease(Lease lease, LeasedLock handle) {
 		if (lease.state().turnIntoLoss()) {
-			announce(lease, lease.handle(), LossReason.TAKEN_OVER, "The loss was noticed when it was released");
+			announce(lease, handle, LossReason.TAKEN_OVER, "The loss was noticed when it was released");
 		}
 	}
 

@@ -275,7 +275,7 @@ final class LeaseReleaser {
 	 * renewal may have been applied, and more than that after an extension.
 	 */
 	private void untilRecorded(Lease lease) {
-		if (lease.claimEnd() != null) {
+		if (lease.terms().claim() != null) {
 			Duration length = lease.terms().lease();
 			Duration left = lease.trusted().leftAtStore();
 			Duration most = (left.compareTo(length) > 0) ? left : length;
@@ -297,7 +297,7 @@ final class LeaseReleaser {
 	 * unreachable now. Otherwise the rest of the lease at the store ends soon.
 	 */
 	private void onceMoreIfExtended(Lease lease) {
-		if (lease.trusted().isPerhapsExtended() && lease.claimEnd() == null) {
+		if (lease.trusted().isPerhapsExtended() && lease.terms().claim() == null) {
 			later(lease.key(), this.timeout, () -> {
 				if (!lease.trusted().leftAtStore().isZero()) {
 					releaseQuietly(lease);

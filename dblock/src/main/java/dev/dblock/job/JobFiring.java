@@ -91,11 +91,15 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	}
 
 	@Override
-	public RunEnd end(String lock, How how, @Nullable Throwable failure) {
-		String error = (failure != null) ? RunEnd.textOf(failure) : null;
+	public String textOf(Throwable failure) {
+		return RunEnd.textOf(failure);
+	}
+
+	@Override
+	public RunEnd end(String lock, How how, @Nullable String error) {
 		return switch (how) {
 			case COMPLETED ->
-				new RunEnd(idAt(lock), (failure != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED, error);
+				new RunEnd(idAt(lock), (error != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED, error);
 			case LOST -> new RunEnd(idAt(lock), JobRun.Outcome.LOST, error);
 			case ABANDONED -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, error);
 			// Without an error, the next grant would report the crash once more

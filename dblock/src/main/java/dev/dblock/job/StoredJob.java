@@ -249,9 +249,9 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		 * @return the text
 		 */
 		public static String textOf(Throwable cause) {
-			Throwable inner = cause.getCause();
 			boolean wrapped = cause instanceof CompletionException || cause instanceof ExecutionException;
-			return FailureLog.textOf((wrapped && inner != null) ? inner : cause, LONGEST_ERROR);
+			Throwable inner = wrapped ? cause.getCause() : null;
+			return FailureLog.textOf((inner != null) ? inner : cause, LONGEST_ERROR);
 		}
 
 	}

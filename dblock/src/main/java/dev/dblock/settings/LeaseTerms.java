@@ -124,7 +124,7 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	 * @param failure the first failure of the work, if there was one
 	 * @return the end; {@code null} for a plain lock
 	 */
-	public Claim.@Nullable End end(LeaseKey key, Claim.How how, @Nullable Throwable failure) {
+	public Claim.@Nullable End end(LeaseKey key, Claim.How how, @Nullable String failure) {
 		return (this.claim != null) ? this.claim.end(key.name(), how, failure) : null;
 	}
 

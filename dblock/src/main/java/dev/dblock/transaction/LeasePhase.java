@@ -25,7 +25,10 @@ enum LeasePhase {
 	/** As {@link #DEFERRED}, after the end of the work was announced. */
 	ENDING_DEFERRED,
 
-	/** The handle is unreachable, so the lease is not renewed and will expire. */
+	/**
+	 * The handle is unreachable, so the lease is not renewed and will expire. A
+	 * transaction that keeps the lock refers to the handle, so none does.
+	 */
 	ABANDONED,
 
 	/** A thread of this process continues under the same acquisition. */
