@@ -106,9 +106,10 @@ final class JobPolicies {
 				options.waitUpTo(), options.minHold(), obstacle, whenClockChanges(policy, settings));
 	}
 
-	private static WhenClockChanges whenClockChanges(@Nullable JobPolicy policy, ScheduledJobs.Settings settings) {
-		WhenClockChanges set = settings.whenClockChanges();
-		return (set != null) ? set : (policy != null) ? policy.whenClockChanges() : WhenClockChanges.AS_PLANNED;
+	private static @Nullable WhenClockChanges whenClockChanges(@Nullable JobPolicy policy,
+			ScheduledJobs.Settings settings) {
+		boolean once = policy != null && policy.whenClockChanges() == WhenClockChanges.ONCE;
+		return (settings.whenClockChanges() == null && once) ? WhenClockChanges.ONCE : settings.whenClockChanges();
 	}
 
 	private Duration startWithin(@Nullable JobPolicy policy, ScheduledJobs.Settings settings) {

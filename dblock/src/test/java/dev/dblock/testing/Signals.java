@@ -2,6 +2,12 @@ package dev.dblock.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
 
 /**
  * Signals that Java has no method for. A shell sends them, since not every system has a
@@ -20,6 +26,35 @@ public final class Signals {
 	public static void send(long process, String name) {
 		if (!trySend(process, name)) {
 			throw new IllegalStateException("SIG" + name + " could not be sent to process " + process);
+		}
+		if (name.equals("STOP")) {
+			awaitStopped(process);
+		}
+	}
+
+	/**
+	 * Wait until no thread of a process runs any more. On a busy machine, some go on for
+	 * a while after the signal.
+	 */
+	private static void awaitStopped(long process) {
+		Path threads = Path.of("/proc", Long.toString(process), "task");
+		if (Files.isDirectory(threads)) {
+			Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(1)).until(() -> {
+				try (Stream<Path> all = Files.list(threads)) {
+					return all.allMatch(Signals::isStopped);
+				}
+			});
+		}
+	}
+
+	private static boolean isStopped(Path thread) {
+		try {
+			String state = Files.readString(thread.resolve("stat"));
+			// The name before it can have any characters
+			return "TtZX".indexOf(state.charAt(state.lastIndexOf(')') + 2)) >= 0;
+		}
+		catch (IOException ex) {
+			return true;
 		}
 	}
 

@@ -1,5 +1,6 @@
 package dev.dblock.job.schedule;
 
+import java.lang.reflect.Field;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -12,14 +13,11 @@ import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import dev.dblock.job.JobPolicy.WhenClockChanges;
-import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,11 +26,12 @@ import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.TriggerContext;
 import org.springframework.scheduling.support.CronExpression;
 import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * What a cron expression plans on days on which the clocks of its time zone change. An
- * expression has fixed hours unless it repeats through the day, that is, unless its hours
- * contain {@code *} or are a step without an end ({@code 0/2}).
+ * expression whose hours are spread evenly over the day, such as {@code *} or
+ * {@code 0/2}, is an interval; others have fixed hours.
  */
 final class ClockChanges {
 
@@ -43,10 +42,12 @@ final class ClockChanges {
 
 	private static final int HOURS = 2;
 
-	private static final int MOST_OFFSET_MINUTES = 18 * 60;
+	private static final int LAST_HOUR = 23;
 
-	/** Those that triggers were found to have, which others are likely to have. */
-	private static final Set<ZoneId> KNOWN = ConcurrentHashMap.newKeySet();
+	private static final int HALF_A_DAY = 12;
+
+	/** The plan of the days before decides which of two equal local times comes. */
+	private static final int DAYS_BEFORE = 2;
 
 	private ClockChanges() {
 	}
@@ -64,75 +65,70 @@ final class ClockChanges {
 			return declared;
 		}
 		CronTrigger trigger = (CronTrigger) declared;
-		if (!hasFixedHours(trigger.getExpression())) {
-			return declared;
-		}
-		ZoneId zone = zoneOf(trigger, own);
+		ZoneId zone = hasFixedHours(trigger.getExpression()) ? zoneOf(trigger, own) : null;
 		if (zone == null || zone.getRules().isFixedOffset()) {
 			return declared;
 		}
 		Once once = new Once(trigger.getExpression(), zone);
 		JobMethod method = methods.iterator().next();
-		if (isOnce(method)) {
-			return once;
+		WhenClockChanges set = set(method);
+		if (set != null) {
+			return (set == WhenClockChanges.ONCE) ? once : declared;
 		}
 		List<String> changes = once.changes(own.instant());
 		if (!changes.isEmpty()) {
 			logger.warn(
 					"The job '{}' is planned by cron {} in {}. When the clocks change there, it {}. Choose hours that the"
 							+ " clocks neither omit nor repeat, set zone = \"UTC\", or set @JobPolicy(whenClockChanges ="
-							+ " ONCE)",
+							+ " ONCE). If it may be so, set dblock.jobs.<id>.when-clock-changes=as-planned",
 					method.id(), trigger.getExpression(), zone, String.join(" and ", changes));
 		}
 		return declared;
 	}
 
-	private static boolean isOnce(JobMethod method) {
+	private static @Nullable WhenClockChanges set(JobMethod method) {
 		try {
-			Declaration declaration = method.declaration();
-			return declaration.whenClockChanges() == WhenClockChanges.ONCE;
+			return method.declaration().whenClockChanges();
 		}
 		catch (IllegalArgumentException ex) {
 			// The startup fails because of the declaration
-			return false;
+			return WhenClockChanges.AS_PLANNED;
 		}
-	}
-
-	static boolean hasFixedHours(String expression) {
-		String hours = expression.trim().split("\\s+")[HOURS];
-		return !hours.contains("*")
-				&& Stream.of(hours.split(",")).noneMatch((part) -> part.contains("/") && !part.contains("-"));
 	}
 
 	/**
-	 * Return the time zone of a trigger, which it reveals only when it is compared with
-	 * another one.
-	 * @return the zone; {@code null} if it is none that can be found
+	 * Whether the hours of an expression are not spread evenly over the day, at intervals
+	 * of less than half a day.
 	 */
-	static @Nullable ZoneId zoneOf(CronTrigger trigger, Clock own) {
-		if (trigger instanceof Once once) {
-			return once.zone;
+	static boolean hasFixedHours(String expression) {
+		SortedSet<Integer> hours = new TreeSet<>();
+		for (String part : expression.trim().split("\\s+")[HOURS].split(",")) {
+			String[] range = part.split("/");
+			String[] ends = "*".equals(range[0]) ? new String[] { "0", "23" } : range[0].split("-");
+			int last = (ends.length > 1) ? Integer.parseInt(ends[1])
+					: (range.length > 1) ? LAST_HOUR : Integer.parseInt(ends[0]);
+			int step = (range.length > 1) ? Integer.parseInt(range[1]) : 1;
+			for (int hour = Integer.parseInt(ends[0]); hour <= last; hour += step) {
+				hours.add(hour);
+			}
 		}
-		String expression = trigger.getExpression();
-		if (trigger.equals(new CronTrigger(expression))) {
-			return own.getZone();
-		}
-		ZoneId found = Stream
-			.of(KNOWN.stream(), ZoneId.getAvailableZoneIds().stream().map(ZoneId::of), offsets("", "UTC", "GMT", "UT"))
-			.flatMap((zones) -> zones)
-			.filter((zone) -> trigger.equals(new CronTrigger(expression, zone)))
-			.findFirst()
-			.orElse(null);
-		if (found != null) {
-			KNOWN.add(found);
-		}
-		return found;
+		int distance = (LAST_HOUR + 1) / hours.size();
+		boolean even = distance * hours.size() == LAST_HOUR + 1
+				&& hours.stream().allMatch((hour) -> (hour - hours.first()) % distance == 0);
+		return !even || distance >= HALF_A_DAY;
 	}
 
-	private static Stream<ZoneId> offsets(String... prefixes) {
-		return IntStream.rangeClosed(-MOST_OFFSET_MINUTES / 15, MOST_OFFSET_MINUTES / 15)
-			.mapToObj((quarters) -> ZoneOffset.ofTotalSeconds(quarters * 15 * 60))
-			.flatMap((offset) -> Stream.of(prefixes).map((prefix) -> ZoneId.ofOffset(prefix, offset)));
+	/**
+	 * Return the time zone of a trigger, which has no method for it.
+	 * @return the zone; {@code null} if it cannot be read
+	 */
+	static @Nullable ZoneId zoneOf(CronTrigger trigger, Clock own) {
+		Field field = ReflectionUtils.findField(CronTrigger.class, "zoneId", ZoneId.class);
+		if (field == null || !field.trySetAccessible()) {
+			return null;
+		}
+		ZoneId zone = (ZoneId) ReflectionUtils.getField(field, trigger);
+		return (zone != null) ? zone : own.getZone();
 	}
 
 	/**
@@ -217,7 +213,7 @@ final class ClockChanges {
 		 * Return how many more times Spring plans around a change of the clocks.
 		 */
 		private long difference(LocalDate day, ZoneOffsetTransition change) {
-			ZonedDateTime from = day.atStartOfDay(this.zone).minusNanos(1);
+			Instant from = day.atStartOfDay(this.zone).toInstant();
 			Instant until = change.getInstant()
 				.atZone(this.zone)
 				.toLocalDate()
@@ -225,17 +221,25 @@ final class ClockChanges {
 				.atStartOfDay(this.zone)
 				.toInstant();
 			long difference = 0;
-			ZonedDateTime planned = this.expression.next(from);
-			while (planned != null && planned.toInstant().isBefore(until)) {
-				difference++;
-				planned = this.expression.next(planned);
+			Instant planned = planned(day.minusDays(DAYS_BEFORE).atStartOfDay(this.zone).toInstant());
+			for (; planned != null && planned.isBefore(until); planned = planned(planned)) {
+				difference += planned.isBefore(from) ? 0 : 1;
 			}
-			Instant once = next(from.toInstant());
-			while (once != null && once.isBefore(until)) {
+			Instant once = next(from.minusNanos(1));
+			for (; once != null && once.isBefore(until); once = next(once)) {
 				difference--;
-				once = next(once);
 			}
 			return difference;
+		}
+
+		/**
+		 * Return what Spring plans after an instant, as {@link JobTrigger} asks for it.
+		 */
+		private @Nullable Instant planned(Instant after) {
+			return JobTrigger.laterThan(after, (asked) -> {
+				ZonedDateTime next = this.expression.next(asked.atZone(this.zone));
+				return (next != null) ? next.toInstant() : null;
+			});
 		}
 
 		@Override

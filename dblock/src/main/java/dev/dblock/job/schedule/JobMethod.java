@@ -217,11 +217,12 @@ public final class JobMethod {
 	 * @param obstacle why the method cannot run once per planned time, and how to fix
 	 * that; {@code null} if it can
 	 * @param whenClockChanges what a cron expression with fixed hours plans when the
-	 * clocks of its time zone change
+	 * clocks of its time zone change; {@code null} if that is left to Spring without
+	 * being set
 	 */
 	public record Declaration(@Nullable String id, @Nullable String lock, String template, LockEngine engine,
 			boolean rerun, boolean runMissed, Duration startWithin, @Nullable Duration waitUpTo,
-			@Nullable Duration minHold, @Nullable String obstacle, WhenClockChanges whenClockChanges) {
+			@Nullable Duration minHold, @Nullable String obstacle, @Nullable WhenClockChanges whenClockChanges) {
 
 		/**
 		 * Return the id or the full name of the lock; {@code null} if only a call

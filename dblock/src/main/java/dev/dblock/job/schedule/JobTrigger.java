@@ -8,6 +8,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
+import java.util.function.Function;
 
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,10 @@ final class JobTrigger implements PlannedTrigger {
 	 */
 	static final Duration AHEAD = Duration.ofMillis(100);
 
-	/** How much later a trigger is asked that plans no later time. */
+	/** The time between two firings if the second repeats the first. */
+	private static final Duration REPEATED = Duration.ofSeconds(5);
+
+	/** How much later a cron expression is asked that plans no later time. */
 	private static final Duration STEP = Duration.ofMinutes(1);
 
 	/** Longer than any clocks of the world go back. */
@@ -70,6 +74,9 @@ final class JobTrigger implements PlannedTrigger {
 
 	private long lastElapses;
 
+	/** Whether the trigger has planned the last planned time once more. */
+	private boolean repeated;
+
 	private boolean warned;
 
 	JobTrigger(Trigger trigger, StoreClock clock) {
@@ -83,6 +90,7 @@ final class JobTrigger implements PlannedTrigger {
 		Instant notDue = this.notDue;
 		this.notDue = null;
 		// The answer can arrive so late that the time is already due
+		this.repeated = false;
 		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
 				: later(context, notDue != null);
 		this.ended = planned == null;
@@ -94,8 +102,9 @@ final class JobTrigger implements PlannedTrigger {
 			warn(planned, delay.negated());
 		}
 		long now = this.clock.nanoTime();
-		if (delay.isNegative() && this.last != null) {
-			delay = Duration.ofNanos(Math.max(0, this.lastElapses + FLOOR.toNanos() - now));
+		if (this.last != null && (delay.isNegative() || this.repeated)) {
+			Duration pause = this.repeated ? REPEATED : FLOOR;
+			delay = Duration.ofNanos(Math.max(0, this.lastElapses + pause.toNanos() - now));
 		}
 		this.lastElapses = now + Math.max(0, delay.toNanos());
 		this.pending.add(new Pending(planned, this.lastElapses));
@@ -107,9 +116,8 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * Return the time that the trigger plans after the last one. Some triggers repeat it,
-	 * such as a cron expression in a few time zones before the clocks go back, and are
-	 * asked for later moments then.
+	 * Return the time that the trigger plans after the last one. A trigger that repeats
+	 * it, for example because it reads the time from a database, goes on.
 	 */
 	private @Nullable Instant later(TriggerContext context, boolean notDue) {
 		ServerContext asked = new ServerContext(context, notDue);
@@ -119,13 +127,15 @@ final class JobTrigger implements PlannedTrigger {
 			return planned;
 		}
 		Instant next = after(last, context.getClock());
-		if (next == null) {
-			logger.error(
-					"The trigger {} plans {} after {}, and no later time when it is asked for the {} after that. It does"
-							+ " not call the job any more. Let it plan a time that is later than the last one",
-					this.trigger, planned, last, Durations.readable(STEP.multipliedBy(MOST_STEPS)));
+		this.repeated = next == null;
+		if (this.repeated && !this.warned) {
+			this.warned = true;
+			logger.warn(
+					"The trigger {} plans {} after {}. The trigger of a job must plan a later time each time. Until it"
+							+ " does, the time is requested every {}, and refused if an instance has run it",
+					this.trigger, planned, last, Durations.readable(REPEATED));
 		}
-		return next;
+		return (next != null) ? next : planned;
 	}
 
 	private void warn(Instant planned, Duration behind) {
@@ -212,18 +222,34 @@ final class JobTrigger implements PlannedTrigger {
 	 * time than the instant
 	 */
 	private @Nullable Instant after(Instant instant, Clock own) {
-		Instant next = plannedAfter(instant, own);
-		for (int step = 1; next != null && !next.isAfter(instant) && step <= MOST_STEPS; step++) {
-			next = plannedAfter(instant.plus(STEP.multipliedBy(step)), own);
+		if (this.trigger instanceof CronTrigger) {
+			return laterThan(instant, (asked) -> plannedAfter(asked, own));
 		}
+		Instant next = plannedAfter(instant, own);
 		return (next != null && next.isAfter(instant)) ? next : null;
 	}
 
 	private @Nullable Instant plannedAfter(Instant instant, Clock own) {
-		SimpleTriggerContext context = new SimpleTriggerContext(new ServerClock(own));
+		SimpleTriggerContext context = new SimpleTriggerContext(Clock.fixed(instant, own.getZone()));
 		context.update(instant, instant, instant);
 		Instant next = this.trigger.nextExecution(context);
 		return (next != null) ? next.truncatedTo(ChronoUnit.MILLIS) : null;
+	}
+
+	/**
+	 * Return the time that a cron expression plans after an instant. In a few time zones,
+	 * it plans an earlier one before the clocks go back, and is asked for later moments
+	 * then.
+	 * @param instant the instant
+	 * @param cron returns what is planned after a moment
+	 * @return the time; {@code null} if there is none
+	 */
+	static @Nullable Instant laterThan(Instant instant, Function<Instant, @Nullable Instant> cron) {
+		Instant next = cron.apply(instant);
+		for (int step = 1; next != null && !next.isAfter(instant) && step <= MOST_STEPS; step++) {
+			next = cron.apply(instant.plus(STEP.multipliedBy(step)));
+		}
+		return (next != null && next.isAfter(instant)) ? next : null;
 	}
 
 	@Override

@@ -161,14 +161,15 @@ class ClockChangesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "0 0 2 * * *", "0 0/15 2 * * *", "0 30 0,12 * * MON-FRI", "0 0 8-18 * * *",
-			"0 0 8-18/2 * * *", "@daily", "@midnight", "@weekly", "@monthly", "@yearly" })
+			"0 0 8-18/2 * * *", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "0 30 2/24 * * *",
+			"0 0 2/12 * * *", "0 0 0,12 * * *", "0 0 0-22 * * *" })
 	void hoursAreFixed(String expression) {
 		assertThat(ClockChanges.hasFixedHours(new CronTrigger(expression).getExpression())).isTrue();
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "0 0/15 * * * *", "0 0 */2 * * *", "0 0 0/6 * * *", "0 0 1,3/4 * * *", "@hourly",
-			"* * * * * *" })
+	@ValueSource(strings = { "0 0/15 * * * *", "0 0 */2 * * *", "0 0 0/6 * * *", "0 0 0-23 * * *", "0 0 0-23/2 * * *",
+			"0 0 1/4 * * *", "0 0 0,6,12,18 * * *", "@hourly", "* * * * * *" })
 	void expressionRepeatsThroughTheDay(String expression) {
 		assertThat(ClockChanges.hasFixedHours(new CronTrigger(expression).getExpression())).isFalse();
 	}
@@ -192,6 +193,44 @@ class ClockChangesTests {
 				.append(change.substring(change.lastIndexOf(" on ") + " on".length()));
 		}
 		assertThat(text.isEmpty() ? "none" : text.toString()).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@MethodSource("zones")
+	void datesAreThoseOnWhichSpringPlansMoreOrFewerTimes(ZoneId zone) {
+		Instant now = Instant.parse("2026-02-01T00:00:00Z");
+		for (LocalTime time : TIMES) {
+			Instant end = now.atZone(zone).plusMonths(13).toInstant();
+			List<String> changes = new Once(cron(time), zone).changes(now);
+			long expected = 0;
+			Once once = new Once(cron(time), zone);
+			CronTrigger trigger = new CronTrigger(cron(time), zone);
+			for (Instant at = next(trigger, now); at.isBefore(end); at = next(trigger, at)) {
+				expected++;
+			}
+			for (Instant at = once.next(now); at.isBefore(end); at = once.next(at)) {
+				expected--;
+			}
+			long omitted = dates(changes, "does not run");
+			long repeated = dates(changes, "runs twice");
+			assertThat(repeated - omitted).as("%s in %s: %s", time, zone, changes).isEqualTo(expected);
+		}
+	}
+
+	private static Instant next(CronTrigger trigger, Instant after) {
+		return JobTrigger.laterThan(after, (asked) -> {
+			SimpleTriggerContext context = new SimpleTriggerContext();
+			context.update(asked, asked, asked);
+			return trigger.nextExecution(context);
+		});
+	}
+
+	private static long dates(List<String> changes, String what) {
+		return changes.stream()
+			.filter((change) -> change.startsWith(what))
+			.flatMap((change) -> Stream.of(change.split(" and | on ")))
+			.filter((word) -> word.matches("\\d{4}-.*"))
+			.count();
 	}
 
 	@ParameterizedTest

@@ -25,6 +25,14 @@ public class NightlyJob {
 	}
 
 	/**
+	 * Runs never in a test.
+	 */
+	@Scheduled(cron = "0 0 2 29 2 *", zone = "Asia/Tokyo")
+	@DistributedLock(name = "leap-day")
+	void runOnLeapDay() {
+	}
+
+	/**
 	 * How often it ran under its lock, for a planned time.
 	 */
 	public int lockedRuns() {

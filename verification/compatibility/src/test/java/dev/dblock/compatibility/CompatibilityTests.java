@@ -24,6 +24,8 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobOperations;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -156,6 +158,13 @@ class CompatibilityTests {
 			held.ensureHeld();
 		}
 		assertThat(exchange("POST", "settle?id=3").body()).isEqualTo("compatibility-3-settle");
+	}
+
+	@Test
+	void scheduleOfAJobIsShownInItsTimeZone() {
+		assertThat(this.application.getBean(JobOperations.class).find("leap-day").orElseThrow().schedules())
+			.extracting(JobInfo.Schedule::description)
+			.containsExactly("cron 0 0 2 29 2 * in Asia/Tokyo");
 	}
 
 	@Test
