@@ -89,8 +89,8 @@ final class JobTrigger implements PlannedTrigger {
 		Clock own = context.getClock();
 		Instant notDue = this.notDue;
 		this.notDue = null;
-		// The answer can arrive so late that the time is already due
 		this.repeated = false;
+		// The answer can arrive so late that the time is already due
 		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
 				: later(context, notDue != null);
 		this.ended = planned == null;
