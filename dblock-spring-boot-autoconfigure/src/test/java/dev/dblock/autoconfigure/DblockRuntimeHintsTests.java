@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 import org.springframework.aot.generate.GenerationContext;
+import org.springframework.aot.hint.FieldHint;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -26,6 +27,7 @@ import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 import org.springframework.http.HttpEntity;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.web.context.request.async.DeferredResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,6 +56,15 @@ class DblockRuntimeHintsTests {
 		assertThat(this.reflection.onType(DblockProperties.Job.class)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/spring-configuration-metadata.json"))
 			.accepts(this.hints);
+	}
+
+	@Test
+	void timeZoneOfATriggerIsKept() {
+		registered();
+		assertThat(this.hints.reflection()
+			.typeHints()
+			.filter((hint) -> hint.getType().equals(TypeReference.of(CronTrigger.class)))).singleElement()
+			.satisfies((hint) -> assertThat(hint.fields()).extracting(FieldHint::getName).containsExactly("zoneId"));
 	}
 
 	@Test

@@ -42,9 +42,10 @@ final class ClockChanges {
 
 	private static final int HOURS = 2;
 
-	private static final int LAST_HOUR = 23;
+	/** In hours. */
+	private static final int DAY = 24;
 
-	private static final int HALF_A_DAY = 12;
+	private static final LocalDate ANY_DAY = LocalDate.EPOCH;
 
 	/** The plan of the days before decides which of two equal local times comes. */
 	private static final int DAYS_BEFORE = 2;
@@ -101,21 +102,17 @@ final class ClockChanges {
 	 * of less than half a day.
 	 */
 	static boolean hasFixedHours(String expression) {
+		CronExpression atFullHours = CronExpression
+			.parse("0 0 %s * * *".formatted(expression.trim().split("\\s+")[HOURS]));
 		SortedSet<Integer> hours = new TreeSet<>();
-		for (String part : expression.trim().split("\\s+")[HOURS].split(",")) {
-			String[] range = part.split("/");
-			String[] ends = "*".equals(range[0]) ? new String[] { "0", "23" } : range[0].split("-");
-			int last = (ends.length > 1) ? Integer.parseInt(ends[1])
-					: (range.length > 1) ? LAST_HOUR : Integer.parseInt(ends[0]);
-			int step = (range.length > 1) ? Integer.parseInt(range[1]) : 1;
-			for (int hour = Integer.parseInt(ends[0]); hour <= last; hour += step) {
-				hours.add(hour);
-			}
+		LocalDateTime time = atFullHours.next(ANY_DAY.atStartOfDay().minusNanos(1));
+		for (; time != null && time.toLocalDate().equals(ANY_DAY); time = atFullHours.next(time)) {
+			hours.add(time.getHour());
 		}
-		int distance = (LAST_HOUR + 1) / hours.size();
-		boolean even = distance * hours.size() == LAST_HOUR + 1
+		int distance = DAY / hours.size();
+		boolean even = distance * hours.size() == DAY
 				&& hours.stream().allMatch((hour) -> (hour - hours.first()) % distance == 0);
-		return !even || distance >= HALF_A_DAY;
+		return !even || distance >= DAY / 2;
 	}
 
 	/**

@@ -96,7 +96,7 @@ interface ClaimStatements {
 		/**
 		 * Add the fields that the answer needs after {@link #replacement}.
 		 */
-		void addRunBefore(BsonDocument projection);
+		void addEarlierGrant(BsonDocument projection);
 
 		/**
 		 * Return the document after the request.

@@ -164,7 +164,7 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	 * Add the run before the last one, which the grant may have to report as crashed.
 	 */
 	@Override
-	public void addRunBefore(BsonDocument projection) {
+	public void addEarlierGrant(BsonDocument projection) {
 		projection.append(this.job.path(JobFields.RUNS), doc("$slice", new BsonInt32(-1)));
 	}
 

@@ -269,7 +269,7 @@ final class PipelineStatements extends CommonStatements {
 				return acquired;
 			}
 		}
-		expressions.addRunBefore(projection);
+		expressions.addEarlierGrant(projection);
 		return acquire(store, request, replacement(request), projection);
 	}
 
