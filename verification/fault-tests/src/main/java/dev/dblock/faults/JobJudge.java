@@ -126,7 +126,7 @@ final class JobJudge {
 		return attempts((attempts) -> {
 			JobRunSeen last = attempts.get(attempts.size() - 1);
 			return last.isRepeatable() && isJudged(last.planned()) && attempts.stream().noneMatch(JobRunSeen::isDone)
-					&& last.attempt() < JobDecision.MOST_ATTEMPTS && !(last.isAbandoned() && last.attempt() == 1);
+					&& last.attempt() < JobDecision.MOST_ATTEMPTS && !isAbandonedUnused(last);
 		});
 	}
 
@@ -156,8 +156,21 @@ final class JobJudge {
 
 	private boolean isCrashedBy(JobRunSeen run, Window stop) {
 		return this.history.nanosOf(run.started() + OFF_MILLIS) < stop.beginNanos()
-				&& run.free(this.history) == Long.MAX_VALUE && !run.isFinished()
+				&& run.free(this.history) == Long.MAX_VALUE && !run.isFinished() && !isAbandonedLongBefore(run, stop)
 				&& !isStoppedBetween(run, stop.beginNanos());
+	}
+
+	/**
+	 * Return whether an instance did not use a grant that it got too late, and was not
+	 * stopped before its lease was over.
+	 */
+	private boolean isAbandonedLongBefore(JobRunSeen run, Window stop) {
+		return isAbandonedUnused(run)
+				&& this.history.nanosOf(run.started()) + TAKEN_AFTER_CRASH.toNanos() < stop.beginNanos();
+	}
+
+	private static boolean isAbandonedUnused(JobRunSeen run) {
+		return run.isAbandoned() && !run.hasBegun() && run.attempt() == 1;
 	}
 
 	/**

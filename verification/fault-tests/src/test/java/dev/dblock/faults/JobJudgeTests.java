@@ -184,6 +184,22 @@ class JobJudgeTests {
 	}
 
 	@Test
+	void grantThatWasAbandonedLongBeforeTheKillNeedsNoRepetition() {
+		runAll(20);
+		run(2, SKIP, 20_000, 1, 20_005);
+		this.recorded.add(new RecordedRun(RERUN, 20_000, 1, 22_900, 0, "ABANDONED", "worker-1-1", 1));
+		this.windows.add(new Window("servers away", 0, nanos(19_500), nanos(22_800)));
+		Window killed = new Window("worker killed", 1, nanos(34_000), nanos(39_000));
+		this.windows.add(killed);
+		assertThat(broken()).isEmpty();
+		this.windows.remove(killed);
+		this.windows.clear();
+		this.windows.add(new Window("worker killed", 1, nanos(23_100), nanos(39_000)));
+		assertThat(broken())
+			.containsExactly("crashed runs with RERUN that were not repeated within lease + allowance + 1 s");
+	}
+
+	@Test
 	void lateRepetitionIsFound() {
 		runAll(20, 21, 22, 23, 24);
 		for (int second = 20; second <= 24; second++) {

@@ -16,6 +16,8 @@ import org.awaitility.Awaitility;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonValue;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
@@ -39,8 +41,23 @@ class PipelineOnSimulatedServerTests extends MongoJobContract {
 
 	@Override
 	MongoDatabaseFactory factory() {
+		removeExpired(false);
 		this.servers = new ComparedServers(this.client.getDatabase(this.database));
 		return new SimulatedDriver(this.servers, this.database).factory();
+	}
+
+	@AfterEach
+	void removeExpiredAgain() {
+		removeExpired(true);
+	}
+
+	/**
+	 * The simulated server has no TTL monitor, which would remove the document of a
+	 * dialect check between a command and its comparison.
+	 */
+	private void removeExpired(boolean enabled) {
+		this.client.getDatabase("admin")
+			.runCommand(new Document("setParameter", 1).append("ttlMonitorEnabled", enabled));
 	}
 
 	@Test
