@@ -28,6 +28,17 @@ public interface ClaimRecord {
 	ClaimRecord granted(Decision decision, Request request, long token, long now);
 
 	/**
+	 * Return the record after a claim has expired that was refused because it came too
+	 * late.
+	 * @param request the request
+	 * @param lock the lock that the record is stored with
+	 * @param now the current time
+	 * @return the record; {@code null} if there is nothing to record, because another
+	 * instance did so or the claim is not too late
+	 */
+	@Nullable ClaimRecord expired(Request request, LockState lock, long now);
+
+	/**
 	 * Return what the last grant has recorded.
 	 * @param id the id of this record
 	 * @return what was granted; {@code null} if there was no grant
@@ -116,8 +127,10 @@ public interface ClaimRecord {
 	 * @param holder the id of the acquisition that has not released it
 	 * @param taken whether its lease or its minimum hold has not ended
 	 * @param token the token of the last acquisition
+	 * @param expiresAt when the lease of the last acquisition ends, or has ended; zero if
+	 * unknown
 	 */
-	record LockState(@Nullable String holder, boolean taken, long token) {
+	record LockState(@Nullable String holder, boolean taken, long token, long expiresAt) {
 	}
 
 	/**

@@ -23,6 +23,18 @@ public interface ClaimRecords {
 	Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit);
 
 	/**
+	 * Record that a claim has expired, which was refused because it came too late.
+	 * @param lock the full name of the lock
+	 * @param request the claim, its record, and the instance that records this
+	 * @param limit how long the server may take to answer; {@code null} for the default
+	 * @return the record; empty if there is nothing to record, because another instance
+	 * did so, the lock was never acquired, or the claim is not too late
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
+	 */
+	Optional<ClaimRecord.Status> expire(String lock, ClaimRecord.Request request, @Nullable Duration limit);
+
+	/**
 	 * Pause the claims of a record, whether or not the lock was ever acquired. They are
 	 * refused until they are resumed; work that has begun continues.
 	 * @param lock the full name of the lock

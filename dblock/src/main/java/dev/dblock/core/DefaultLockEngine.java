@@ -240,6 +240,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public String acquirer() {
+		return this.settings.acquirer();
+	}
+
+	@Override
 	public LockAdministration administration() {
 		return LockAdministration.of(this.repository, this.settings.namePrefix(), this.queues::withOwner);
 	}

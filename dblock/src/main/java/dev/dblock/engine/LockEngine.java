@@ -107,6 +107,14 @@ public interface LockEngine {
 	}
 
 	/**
+	 * Return by what the store records who acquired a lock.
+	 * @return the name of this instance
+	 */
+	default String acquirer() {
+		return "";
+	}
+
+	/**
 	 * Return the locks of this engine's store, by their full names.
 	 * @return the locks with this engine's prefix
 	 */

@@ -135,6 +135,11 @@ public final class SeveralLocks implements LockEngine {
 	}
 
 	@Override
+	public String acquirer() {
+		return this.engine.acquirer();
+	}
+
+	@Override
 	public LockAdministration administration() {
 		return this.engine.administration();
 	}

@@ -21,13 +21,15 @@ import org.jspecify.annotations.Nullable;
  * @param again how the last run by the same firing ended, if there was one
  * @param moved the last run as it moves into the history, if it does
  * @param afterCrash whether the grant has to report that the run before it crashed
+ * @param after the planned time that is settled before the one that is granted
  * @param due whether the firing is due
  * @param granted whether it is due and the lock is free
  * @param refusal why it is not granted; {@code null} if it is, and if the lock is held by
  * something other than a run of the job
  */
 public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome again, @Nullable StoredRun moved,
-		boolean afterCrash, boolean due, boolean granted, @Nullable JobRefusal refusal) implements Decision {
+		boolean afterCrash, @Nullable Long after, boolean due, boolean granted,
+		@Nullable JobRefusal refusal) implements Decision {
 
 	/** How far ahead of the store's clock a planned time may be, in milliseconds. */
 	public static final long EARLIEST = 250;
@@ -62,12 +64,18 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		if (firing.schedule() instanceof Schedule.Planned && due > now + EARLIEST) {
 			return refused(Reason.NOT_DUE, request, job, lock, due, now);
 		}
+		Long startUntil = firing.startUntil();
+		boolean late = startUntil != null && now > startUntil;
 		if (before != null) {
-			boolean same = isSame(before, firing);
-			boolean repeats = firing.rerun() && before.isRepeatable(lock);
-			if (same || repeats || isReopened(before, firing.schedule())) {
+			boolean same = isSame(before, firing, late);
+			boolean repeats = firing.rerun() && before.isRepeatable(lock)
+					&& now <= firing.startUntil(before.crashKnownAt(lock));
+			if (same || repeats || (!late && isReopened(before, firing.schedule()))) {
 				int attempt = before.attempt() + ((repeats && !same && !before.isOpen()) ? 1 : 0);
-				return due(before.planned(), attempt, request, job, lock, null, now);
+				return due(before.planned(), attempt, same, request, job, lock, null, now);
+			}
+			if (late && before.isUnsettled() && isReopened(before, firing.schedule())) {
+				return tooLate(due, request, job, lock, now);
 			}
 			boolean later = (firing.schedule() instanceof Schedule.Planned) ? due > before.planned() : due <= now;
 			if (!later) {
@@ -76,7 +84,12 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 						now);
 			}
 		}
-		return due(planned(firing.schedule(), due, now), 1, request, job, lock,
+		if (late) {
+			// The record of a run that is in progress cannot move on
+			return running ? refused(Reason.OVERLAPPED, request, job, lock, null, now)
+					: tooLate(due, request, job, lock, now);
+		}
+		return due(planned(firing.schedule(), due, now), 1, false, request, job, lock,
 				(before != null) ? nextDue(firing.schedule(), due) : null, now);
 	}
 
@@ -112,10 +125,12 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 	/**
 	 * Whether the last run belongs to the same firing, which is then granted it again. A
 	 * run that succeeded is not granted again, since the request may be a delayed one
-	 * from before that success.
+	 * from before that success. If it is too late for the planned time, only a run that
+	 * is known to have begun is.
 	 */
-	private static boolean isSame(StoredRun last, JobFiring firing) {
-		return last.firing().equals(firing.id()) && last.outcome() != JobRun.Outcome.SUCCEEDED;
+	private static boolean isSame(StoredRun last, JobFiring firing, boolean late) {
+		return last.firing().equals(firing.id()) && last.outcome() != JobRun.Outcome.SUCCEEDED
+				&& last.outcome() != JobRun.Outcome.MISSED && (!late || last.hasBegun());
 	}
 
 	/**
@@ -127,25 +142,61 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 				&& (!(schedule instanceof Schedule.Planned planned) || planned.at().toEpochMilli() == last.planned());
 	}
 
-	private static JobDecision due(long planned, int attempt, Request request, StoredJob job, LockState lock,
-			@Nullable Long nextDue, long now) {
+	private static JobDecision due(long planned, int attempt, boolean same, Request request, StoredJob job,
+			LockState lock, @Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
-		boolean same = last != null && isSame(last, (JobFiring) request.claim());
 		JobRun.Outcome again = (last != null && same) ? last.end(lock) : null;
-		boolean moves = last != null && !same && !last.isOpen();
-		StoredRun moved = null;
-		if (last != null && moves) {
-			JobRun.Outcome outcome = last.outcome(lock);
-			moved = (outcome != null) ? last.withOutcome(outcome) : last;
-		}
+		StoredRun moved = same ? null : moved(last, lock);
 		JobRefusal refusal = null;
-		if (last != null && moves && last.isHeld(lock)) {
+		if (last != null && moved != null && last.isHeld(lock)) {
 			refusal = new JobRefusal(Reason.OVERLAPPED, instant(nextDue), last.toRun(request.id(), null), null,
 					Instant.ofEpochMilli(now));
 		}
-		boolean afterCrash = (moved != null) ? moved.outcome() == JobRun.Outcome.CRASHED
-				: last != null && last.hasUnreportedCrash();
-		return new JobDecision(planned, attempt, again, moved, afterCrash, true, !lock.taken(), refusal);
+		return new JobDecision(planned, attempt, again, moved, afterCrash(last, moved), after(last, planned, now), true,
+				!lock.taken(), refusal);
+	}
+
+	/**
+	 * Return the last run as it moves into the history; {@code null} if the next one
+	 * replaces it, since it never began.
+	 */
+	private static @Nullable StoredRun moved(@Nullable StoredRun last, LockState lock) {
+		if (last == null || last.isOpen()) {
+			return null;
+		}
+		JobRun.Outcome outcome = last.outcome(lock);
+		return (outcome != null) ? last.withOutcome(outcome) : last;
+	}
+
+	private static boolean afterCrash(@Nullable StoredRun last, @Nullable StoredRun moved) {
+		return (moved != null) ? moved.outcome() == JobRun.Outcome.CRASHED : last != null && last.hasUnreportedCrash();
+	}
+
+	/**
+	 * Return the planned time that is settled before another one. Nothing is known of
+	 * what a wrong clock has planned.
+	 */
+	private static @Nullable Long after(@Nullable StoredRun last, long planned, long now) {
+		if (last == null || last.planned() > now + LATEST_STORED || last.planned() > planned) {
+			return null;
+		}
+		return (last.planned() == planned || last.isUnsettled()) ? last.after() : Long.valueOf(last.planned());
+	}
+
+	private static JobDecision tooLate(long planned, Request request, StoredJob job, LockState lock, long now) {
+		StoredRun last = job.last();
+		StoredRun moved = moved(last, lock);
+		return new JobDecision(planned, 0, null, moved, afterCrash(last, moved), after(last, planned, now), false,
+				false, refused(Reason.TOO_LATE, request, job, lock, null, now).refusal());
+	}
+
+	/**
+	 * Whether the planned time is neither run nor granted any more, and not recorded as
+	 * missed yet.
+	 * @return whether it is too late
+	 */
+	public boolean isTooLate() {
+		return this.refusal != null && this.refusal.reason() == Reason.TOO_LATE;
 	}
 
 	private static JobDecision refused(Reason reason, Request request, StoredJob job, LockState lock,
@@ -154,7 +205,7 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		JobRefusal refusal = new JobRefusal(reason, instant(nextDue),
 				(last != null) ? last.toRun(request.id(), last.outcome(lock)) : null,
 				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now));
-		return new JobDecision(0, 0, null, null, false, false, false, refusal);
+		return new JobDecision(0, 0, null, null, false, null, false, false, refusal);
 	}
 
 	private static @Nullable Instant instant(@Nullable Long millis) {

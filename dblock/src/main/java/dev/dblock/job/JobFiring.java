@@ -21,9 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param answerWithin how long the server may take to answer, if that is shorter than
  * {@code dblock.mongodb.timeout}; such a firing does not wait for the lock, whatever its
  * options and {@code dblock.locks} say. {@code null} for that timeout and the usual wait
+ * @param startWithin how long after its planned time it can be granted, and how long
+ * after the end of its lease a crashed run can be repeated, by the clock of the store;
+ * {@code null} for any time
+ * @param plan the schedules of the job as text, which the record keeps with the run;
+ * {@code null} if unknown
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
-		@Nullable Duration answerWithin) implements Claim {
+		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan) implements Claim {
 
 	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
 
@@ -49,7 +54,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @throws IllegalArgumentException if an id is blank
 	 */
 	public JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun) {
-		this(jobId, schedule, id, rerun, null);
+		this(jobId, schedule, id, rerun, null, null, null);
 	}
 
 	/**
@@ -68,7 +73,8 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @return a copy with a new random id
 	 */
 	public JobFiring withNewId() {
-		return of(this.jobId, this.schedule, this.rerun);
+		return new JobFiring(this.jobId, this.schedule, UUID.randomUUID().toString(), this.rerun, null,
+				this.startWithin, this.plan);
 	}
 
 	/**
@@ -78,7 +84,39 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @throws IllegalArgumentException if it is not positive
 	 */
 	public JobFiring answerWithin(Duration limit) {
-		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit);
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit, this.startWithin, this.plan);
+	}
+
+	/**
+	 * Return the same firing, which is not granted later than a time after its planned
+	 * time.
+	 * @param limit how long after its planned time it can be granted
+	 * @param plan the schedules of the job as text; {@code null} if unknown
+	 * @return a copy with them
+	 */
+	public JobFiring startWithin(Duration limit, @Nullable String plan) {
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, limit, plan);
+	}
+
+	/**
+	 * Return the time of the store's clock after which a planned time is not granted.
+	 * @return milliseconds; {@code null} if there is no such time
+	 */
+	public @Nullable Long startUntil() {
+		return (this.startWithin != null && this.schedule instanceof Schedule.Planned planned)
+				? Long.valueOf(startUntil(planned.at().toEpochMilli())) : null;
+	}
+
+	/**
+	 * Return how long after a moment a run can start.
+	 * @param from the moment, in milliseconds of the store's clock
+	 * @return the end of that time, {@link Long#MAX_VALUE} if it does not end
+	 */
+	public long startUntil(long from) {
+		if (this.startWithin == null || this.startWithin.compareTo(Schedule.LONGEST_PERIOD) > 0) {
+			return Long.MAX_VALUE;
+		}
+		return from + this.startWithin.toMillis();
 	}
 
 	@Override

@@ -33,7 +33,7 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 	public boolean isSettled() {
 		return switch (this.reason) {
 			case DONE, NOT_DUE, PAUSED -> true;
-			case RUNNING, OVERLAPPED -> false;
+			case RUNNING, OVERLAPPED, TOO_LATE -> false;
 		};
 	}
 
@@ -49,6 +49,7 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 				.formatted(this.last.plannedAt(), byLast(" on ")) : "an earlier run is still running";
 			case DONE -> describeDone();
 			case NOT_DUE -> (this.nextDue != null) ? "not due before " + this.nextDue : "not due yet";
+			case TOO_LATE -> "it can no longer start within its startWithin";
 			case PAUSED -> "paused by " + ((this.pausedBy != null) ? this.pausedBy : "an operator");
 		};
 	}
@@ -58,6 +59,9 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 			return "done";
 		}
 		Instant end = (this.last.endedAt() != null) ? this.last.endedAt() : this.last.startedAt();
+		if (this.last.outcome() == JobRun.Outcome.MISSED) {
+			return "recorded as missed by %s at %s".formatted(this.last.instance(), end);
+		}
 		String verb = (this.last.outcome() == JobRun.Outcome.CRASHED) ? "started" : "done";
 		return verb + byLast(" by ") + " at " + end
 				+ ((this.last.outcome() == JobRun.Outcome.SUCCEEDED || this.last.outcome() == null) ? ""
@@ -93,6 +97,11 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 		 * The planned time is in the future.
 		 */
 		NOT_DUE,
+
+		/**
+		 * The planned time is so long ago that it does not start any more.
+		 */
+		TOO_LATE,
 
 		/**
 		 * An operator paused the job.

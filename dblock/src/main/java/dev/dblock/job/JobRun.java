@@ -18,9 +18,31 @@ import org.jspecify.annotations.Nullable;
  * @param instance the instance that ran it
  * @param token the fencing token of its lock
  * @param error the failure of the work, at most 300 characters on one line
+ * @param after the planned time that was settled before this one, if it is known: those
+ * between the two were not run, and are not any more
+ * @param plan the schedules of the job on the instance that ran it, as text, if they are
+ * known
  */
 public record JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
-		@Nullable Outcome outcome, String instance, long token, @Nullable String error) {
+		@Nullable Outcome outcome, String instance, long token, @Nullable String error, @Nullable Instant after,
+		@Nullable String plan) {
+
+	/**
+	 * Create a run of which only the run itself is known.
+	 * @param jobId the id of the job
+	 * @param plannedAt the planned time that the run is for
+	 * @param attempt the number of the attempt at this planned time, from 1
+	 * @param startedAt when the lock was granted for it
+	 * @param endedAt when its end was recorded; {@code null} if it was not
+	 * @param outcome how it ended; {@code null} while it runs
+	 * @param instance the instance that ran it
+	 * @param token the fencing token of its lock
+	 * @param error the failure of the work
+	 */
+	public JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
+			@Nullable Outcome outcome, String instance, long token, @Nullable String error) {
+		this(jobId, plannedAt, attempt, startedAt, endedAt, outcome, instance, token, error, null, null);
+	}
 
 	/**
 	 * The outcome of a run of a job.
@@ -54,7 +76,14 @@ public record JobRun(String jobId, Instant plannedAt, int attempt, Instant start
 		 * again, unless an earlier call of the same firing ran it: then that run decides
 		 * whether it is repeated.
 		 */
-		ABANDONED
+		ABANDONED,
+
+		/**
+		 * The planned time could not start within {@code startWithin}. It was not run,
+		 * and is not any more. The attempt and the token are 0, and the instance is the
+		 * one that recorded this.
+		 */
+		MISSED
 
 	}
 

@@ -55,9 +55,30 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		}
 		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), ((JobFiring) request.claim()).id(),
 				decision.again(), request.holder(), now, null, null, request.acquirer(), token, null,
-				decision.afterCrash());
-		return new StoredJob(next, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
+				decision.afterCrash(), decision.after(), ((JobFiring) request.claim()).plan());
+		return with(next, before);
+	}
+
+	private StoredJob with(StoredRun last, List<StoredRun> before) {
+		return new StoredJob(last, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
 				this.paused, this.pausedBy, this.pausedAt, this.resumedAt);
+	}
+
+	@Override
+	public @Nullable StoredJob expired(Request request, LockState lock, long now) {
+		JobFiring firing = (JobFiring) request.claim();
+		JobDecision decision = JobDecision.of(request, this, lock, now);
+		if (!decision.isTooLate() || !(firing.schedule() instanceof JobFiring.Schedule.Planned planned)) {
+			return null;
+		}
+		List<StoredRun> before = new ArrayList<>(this.runs);
+		StoredRun ended = decision.moved();
+		if (ended != null) {
+			before.add(ended);
+		}
+		return with(new StoredRun(planned.at().toEpochMilli(), 0, firing.id(), null, request.holder(), now, now,
+				JobRun.Outcome.MISSED, request.acquirer(), 0, null, decision.afterCrash(), decision.after(),
+				firing.plan()), before);
 	}
 
 	@Override
@@ -132,10 +153,12 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	 * @param error the failure of the work
 	 * @param afterCrash whether the run before it crashed and was not reported when it
 	 * was granted
+	 * @param after the planned time that was settled before this one
+	 * @param plan the schedules of the job on that instance
 	 */
 	public record StoredRun(long planned, int attempt, String firing, JobRun.@Nullable Outcome again, String holder,
 			long started, @Nullable Long ended, JobRun.@Nullable Outcome outcome, String instance, long token,
-			@Nullable String error, boolean afterCrash) {
+			@Nullable String error, boolean afterCrash, @Nullable Long after, @Nullable String plan) {
 
 		/**
 		 * Return the run for applications.
@@ -146,7 +169,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		public JobRun toRun(String jobId, JobRun.@Nullable Outcome outcome) {
 			return new JobRun(jobId, Instant.ofEpochMilli(this.planned), this.attempt,
 					Instant.ofEpochMilli(this.started), (this.ended != null) ? Instant.ofEpochMilli(this.ended) : null,
-					outcome, this.instance, this.token, this.error);
+					outcome, this.instance, this.token, this.error, instant(this.after), this.plan);
 		}
 
 		/**
@@ -154,6 +177,33 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		 */
 		boolean isOpen() {
 			return this.outcome == JobRun.Outcome.ABANDONED && this.again == null;
+		}
+
+		/**
+		 * Whether the planned time was neither run nor missed. A repetition that never
+		 * began is of a run that crashed.
+		 */
+		boolean isUnsettled() {
+			return isOpen() && this.attempt == 1;
+		}
+
+		/**
+		 * Whether the work is known to have begun, in this run or in one before it by the
+		 * same firing.
+		 */
+		boolean hasBegun() {
+			return this.again != null || (this.outcome != null && this.outcome != JobRun.Outcome.ABANDONED);
+		}
+
+		/**
+		 * Return when it could be known that the run crashed: at the end of its lease.
+		 * That is not known any more once the lock was acquired for something else.
+		 */
+		long crashKnownAt(LockState lock) {
+			if (this.holder.equals(lock.holder())) {
+				return lock.expiresAt();
+			}
+			return (this.ended != null) ? this.ended : this.started;
 		}
 
 		/**
@@ -215,12 +265,12 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 
 		StoredRun endedAs(RunEnd end, long now) {
 			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, now,
-					end.outcome(), this.instance, this.token, end.error(), this.afterCrash);
+					end.outcome(), this.instance, this.token, end.error(), this.afterCrash, this.after, this.plan);
 		}
 
 		StoredRun withOutcome(JobRun.Outcome outcome) {
 			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started,
-					this.ended, outcome, this.instance, this.token, this.error, this.afterCrash);
+					this.ended, outcome, this.instance, this.token, this.error, this.afterCrash, this.after, this.plan);
 		}
 
 	}

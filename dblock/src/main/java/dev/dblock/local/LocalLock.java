@@ -84,7 +84,16 @@ final class LocalLock {
 	}
 
 	private LockState state(long now) {
-		return new LockState(this.holder, isTaken(now), this.token);
+		return new LockState(this.holder, isTaken(now), this.token, this.expiresAt);
+	}
+
+	ClaimRecord.@Nullable Status expire(ClaimRecord.Request request, long now) {
+		ClaimRecord expired = (this.token != 0) ? record(request.key()).expired(request, state(now), now) : null;
+		if (expired == null) {
+			return null;
+		}
+		this.records.put(request.id(), expired);
+		return status(request.key(), now);
 	}
 
 	void pause(Claim.Key key, String by, long now) {

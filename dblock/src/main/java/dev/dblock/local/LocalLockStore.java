@@ -132,6 +132,11 @@ public final class LocalLockStore implements ClaimRecords {
 	}
 
 	@Override
+	public Optional<ClaimRecord.Status> expire(String name, ClaimRecord.Request request, @Nullable Duration limit) {
+		return read(name, (lock, now) -> lock.expire(request, now));
+	}
+
+	@Override
 	public void pause(String name, Claim.Key key, String by) {
 		synchronized (this.locks) {
 			this.locks.computeIfAbsent(name, (missing) -> new LocalLock()).pause(key, by, now());

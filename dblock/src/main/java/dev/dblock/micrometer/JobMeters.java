@@ -40,7 +40,8 @@ public final class JobMeters implements LockListener {
 	private static final Duration FRESH = Duration.ofSeconds(30);
 
 	/** The outcomes of runs that have begun. */
-	private static final Set<JobRun.Outcome> COUNTED = EnumSet.complementOf(EnumSet.of(JobRun.Outcome.ABANDONED));
+	private static final Set<JobRun.Outcome> COUNTED = EnumSet
+		.complementOf(EnumSet.of(JobRun.Outcome.ABANDONED, JobRun.Outcome.MISSED));
 
 	private final MeterRegistry registry;
 

@@ -480,9 +480,19 @@ public final class MongoLockRepository implements LockRepository {
 
 		@Override
 		public Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit) {
-			Duration most = MongoLockRepository.this.settings.timeout();
-			return execute("read the job '" + key.id() + "'", (limit != null) ? Durations.shorter(limit, most) : most,
+			return execute("read the job '" + key.id() + "'", limited(limit),
 					(statements, store) -> statements.findRecord(store, lock, key));
+		}
+
+		@Override
+		public Optional<ClaimRecord.Status> expire(String lock, ClaimRecord.Request request, @Nullable Duration limit) {
+			return execute("record a missed planned time of the job '" + request.id() + "'", limited(limit),
+					(statements, store) -> statements.expire(store, lock, request));
+		}
+
+		private Duration limited(@Nullable Duration limit) {
+			Duration most = MongoLockRepository.this.settings.timeout();
+			return (limit != null) ? Durations.shorter(limit, most) : most;
 		}
 
 		@Override

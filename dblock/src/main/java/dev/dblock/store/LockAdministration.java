@@ -1,6 +1,7 @@
 package dev.dblock.store;
 
 import java.util.List;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
@@ -71,6 +72,11 @@ public interface LockAdministration {
 			}
 
 			@Override
+			public Optional<LockRepository.StoreTime> time(Duration timeout) {
+				return repository.time(timeout);
+			}
+
+			@Override
 			public Optional<ClaimRecords> claims() {
 				return repository.claims();
 			}
@@ -112,6 +118,15 @@ public interface LockAdministration {
 	 * @return whether it had a holder
 	 */
 	boolean forceReleaseNow(String fullName);
+
+	/**
+	 * Read the clock that decides about leases.
+	 * @param timeout how long that may take
+	 * @return the time, or empty if the store cannot report it
+	 */
+	default Optional<LockRepository.StoreTime> time(Duration timeout) {
+		return Optional.empty();
+	}
 
 	/**
 	 * Return the records of claims in the store.

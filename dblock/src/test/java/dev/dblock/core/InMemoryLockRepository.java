@@ -215,6 +215,20 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 	}
 
 	@Override
+	public Optional<ClaimRecord.Status> expire(String name, ClaimRecord.Request request, @Nullable Duration limit) {
+		synchronized (this.documents) {
+			Document document = this.documents.get(name);
+			StoredJob expired = (document != null)
+					? document.job(request.id()).expired(request, document.state(now()), now()) : null;
+			if (document == null || expired == null) {
+				return Optional.empty();
+			}
+			document.jobs.put(request.id(), expired);
+			return find(name, request.key(), limit);
+		}
+	}
+
+	@Override
 	public Optional<ClaimRecord.Status> find(String name, Claim.Key key, @Nullable Duration limit) {
 		synchronized (this.documents) {
 			return Optional.ofNullable(this.documents.get(name))
@@ -466,7 +480,8 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 		}
 
 		ClaimRecord.LockState state(long now) {
-			return new ClaimRecord.LockState(this.holder, isTaken(now), this.token);
+			return new ClaimRecord.LockState(this.holder, isTaken(now), this.token,
+					(this.expiresAt != null) ? this.expiresAt : 0);
 		}
 
 		@Nullable String heldBy(long now) {

@@ -2,9 +2,12 @@ package dev.dblock.core;
 
 import java.util.Optional;
 
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecords;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.StoredJob;
+import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 
 /**
@@ -14,6 +17,11 @@ public record JobRecords(ClaimRecords records) {
 
 	public static JobRecords of(LockRepository repository) {
 		return new JobRecords(repository.claims().orElseThrow());
+	}
+
+	public Optional<JobStatus> expire(LeaseKey key, JobFiring firing) {
+		ClaimRecord.Request request = new ClaimRecord.Request(firing, firing.key(key.name()), key.holder(), "host-1");
+		return this.records.expire(key.name(), request, null).map(JobStatus.class::cast);
 	}
 
 	public void pause(String lock, String jobId, String by) {

@@ -3,7 +3,10 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -202,6 +205,215 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		ended(skip(at.plusSeconds(1)), JobRun.Outcome.ABANDONED);
 		assertRun(ended(skip(at.plusSeconds(2)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(2), 1);
 		assertThat(runs()).extracting(JobRun::plannedAt).containsExactly(at.plusSeconds(2), at);
+	}
+
+	private JobFiring late(JobFiring firing) {
+		return firing.startWithin(Duration.ofSeconds(20), "cron");
+	}
+
+	private Optional<JobStatus> recordMissed(JobFiring firing) {
+		return JobRecords.of(locks()).expire(key("stock"), firing);
+	}
+
+	@Test
+	void aPlannedTimeThatCannotStartInTimeIsRecordedAsMissedOnce() {
+		Instant at = past(30);
+		Started before = started(skip(at.minusSeconds(60)).startWithin(Duration.ofHours(2), "cron"));
+		end(before.key(), JobRun.Outcome.SUCCEEDED, null);
+		JobFiring firing = late(skip(at));
+		Object stored = stored("stock");
+		JobRefusal refusal = refused(firing);
+		assertThat(refusal.reason()).isEqualTo(Reason.TOO_LATE);
+		assertThat(refusal.isFinal()).isTrue();
+		assertThat(stored("stock")).as("a refusal changes nothing").isEqualTo(stored);
+		JobRun missed = recordMissed(firing).orElseThrow().runs().get(0);
+		assertRun(missed, at, 0);
+		assertThat(missed.outcome()).isEqualTo(JobRun.Outcome.MISSED);
+		assertThat(missed.after()).isEqualTo(at.minusSeconds(60));
+		assertThat(missed.plan()).isEqualTo("cron");
+		assertThat(missed.instance()).isEqualTo("host-1");
+		assertThat(missed.startedAt()).isEqualTo(missed.endedAt())
+			.isBetween(before.run().startedAt(), storeTime().plus(slack()));
+		assertThat(missed.token()).isZero();
+		for (JobFiring again : List.of(firing, firing.withNewId(), skip(at), late(skip(at.minusMillis(1))),
+				rerun(at))) {
+			assertThat(recordMissed(again)).isEmpty();
+			assertThat(refused(again).reason()).isEqualTo(Reason.DONE);
+			assertThat(refused(again).describe()).startsWith("recorded as missed by host-1 at ");
+		}
+		JobRun next = ended(late(skip(storeTime())), JobRun.Outcome.SUCCEEDED);
+		assertThat(next.after()).isEqualTo(at);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.MISSED, JobRun.Outcome.SUCCEEDED);
+		assertThat(look("stock").held()).isFalse();
+	}
+
+	@Test
+	void aPlannedTimeThatStartsInTimeIsNotRecordedAsMissed() {
+		Instant at = past(30);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
+		JobFiring inTime = skip(at.plusSeconds(1)).startWithin(Duration.ofMinutes(31), null);
+		assertThat(recordMissed(inTime)).isEmpty();
+		JobRun run = ended(inTime, JobRun.Outcome.SUCCEEDED);
+		assertThat(run.after()).isEqualTo(at);
+		assertThat(run.plan()).isNull();
+		JobFiring whenever = skip(at.plusSeconds(2)).startWithin(Duration.ofSeconds(Long.MAX_VALUE), null);
+		ended(whenever, JobRun.Outcome.SUCCEEDED);
+		assertThat(recordMissed(late(skip(storeTime().plusSeconds(3600))))).isEmpty();
+	}
+
+	@Test
+	void noPlannedTimeIsRecordedAsMissedWhileAnEarlierRunIsInProgress() {
+		Instant at = past(30);
+		Started running = started(skip(at));
+		JobFiring later = late(skip(at.plusSeconds(1)));
+		assertThat(refused(later).reason()).isEqualTo(Reason.OVERLAPPED);
+		assertThat(refused(later).isFinal()).isFalse();
+		assertThat(recordMissed(later)).isEmpty();
+		assertThat(end(running.key(), JobRun.Outcome.SUCCEEDED, null)).isTrue();
+		assertThat(refused(later).reason()).isEqualTo(Reason.TOO_LATE);
+		assertThat(recordMissed(later)).isPresent();
+	}
+
+	@Test
+	void aPlannedTimeIsRecordedAsMissedWhileTheLockIsHeldForSomethingElse() {
+		Instant at = past(30);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
+		LeaseKey other = acquired("stock");
+		JobFiring later = late(skip(at.plusSeconds(1)));
+		assertThat(refused(later).reason()).isEqualTo(Reason.TOO_LATE);
+		assertThat(recordMissed(later)).isPresent();
+		assertThat(look("stock").holder()).isEqualTo(other.holder());
+		assertThat(release(other, Duration.ZERO)).isTrue();
+		assertThat(runs()).extracting(JobRun::outcome).containsExactly(JobRun.Outcome.MISSED, JobRun.Outcome.SUCCEEDED);
+	}
+
+	@Test
+	void theRunBeforeAMissedPlannedTimeCrashed() {
+		Instant at = past(30);
+		JobRun crashed = crashed(skip(at));
+		JobStatus status = recordMissed(late(skip(at.plusSeconds(1)))).orElseThrow();
+		assertThat(status.runs()).extracting(JobRun::outcome)
+			.containsExactly(JobRun.Outcome.MISSED, JobRun.Outcome.CRASHED);
+		assertThat(status.runs().get(1).token()).isEqualTo(crashed.token());
+		assertThat(status.runs().get(0).after()).isEqualTo(at);
+	}
+
+	@Test
+	void anAbandonedPlannedTimeThatIsTooLateIsMissed() {
+		Instant at = past(30);
+		ended(skip(at.minusSeconds(60)), JobRun.Outcome.SUCCEEDED);
+		JobFiring firing = skip(at);
+		ended(firing, JobRun.Outcome.ABANDONED);
+		for (JobFiring same : List.of(late(firing), late(skip(at)))) {
+			assertThat(refused(same).reason()).isEqualTo(Reason.TOO_LATE);
+		}
+		JobRun missed = recordMissed(late(firing)).orElseThrow().runs().get(0);
+		assertRun(missed, at, 0);
+		assertThat(missed.after()).isEqualTo(at.minusSeconds(60));
+		assertThat(runs()).hasSize(2);
+	}
+
+	@Test
+	void anAbandonedPlannedTimeCountsAsNotSettled() {
+		Instant at = past(30);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
+		ended(skip(at.plusSeconds(1)), JobRun.Outcome.ABANDONED);
+		assertThat(ended(skip(at.plusSeconds(2)), JobRun.Outcome.SUCCEEDED).after()).isEqualTo(at);
+		ended(skip(at.plusSeconds(3)), JobRun.Outcome.ABANDONED);
+		assertThat(ended(skip(at.plusSeconds(3)), JobRun.Outcome.FAILED).after()).isEqualTo(at.plusSeconds(2));
+		assertThat(recordMissed(late(skip(at.plusSeconds(5)))).orElseThrow().runs().get(0).after())
+			.isEqualTo(at.plusSeconds(3));
+	}
+
+	@Test
+	void aRepetitionIsAfterWhatItsFirstAttemptWasAfter() {
+		Instant at = past(30);
+		ended(skip(at.minusSeconds(60)), JobRun.Outcome.SUCCEEDED);
+		crashed(rerun(at));
+		assertThat(crashed(rerun(at.plusSeconds(5))).after()).isEqualTo(at.minusSeconds(60));
+		assertRun(ended(rerun(at), JobRun.Outcome.SUCCEEDED), at, 3);
+		assertThat(runs().get(0).after()).isEqualTo(at.minusSeconds(60));
+		assertThat(ended(rerun(at.plusSeconds(5)), JobRun.Outcome.SUCCEEDED).after()).isEqualTo(at);
+	}
+
+	@Test
+	void aCrashedRunIsRepeatedOnlyWithinTheTimeAfterItsLease() {
+		Instant at = past(30);
+		crashed(rerun(at));
+		Duration shortly = Duration.ofMillis(1);
+		Awaitility.await()
+			.untilAsserted(
+					() -> assertThat(refused(rerun(at).startWithin(shortly, null)).reason()).isEqualTo(Reason.DONE));
+		assertThat(refused(rerun(at.plusSeconds(1)).startWithin(shortly, null)).reason()).isEqualTo(Reason.TOO_LATE);
+		assertRun(ended(rerun(at.plusSeconds(1)).startWithin(Duration.ofMinutes(5), null), JobRun.Outcome.ABANDONED),
+				at, 2);
+		Awaitility.await()
+			.untilAsserted(
+					() -> assertThat(refused(rerun(at).startWithin(shortly, null)).reason()).isEqualTo(Reason.DONE));
+		assertThat(recordMissed(rerun(at).startWithin(shortly, null))).isEmpty();
+		assertRun(ended(rerun(at).startWithin(Duration.ofMinutes(5), null), JobRun.Outcome.ABANDONED), at, 2);
+		assertThat(ended(skip(at.plusSeconds(2)), JobRun.Outcome.SUCCEEDED).after()).isEqualTo(at);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.CRASHED);
+	}
+
+	@Test
+	void aGrantWithoutAnAnswerIsNotRepeatedTooLate() {
+		JobFiring firing = skip(past(30));
+		started(firing);
+		expire("stock");
+		assertThat(refused(late(firing)).reason()).isEqualTo(Reason.DONE);
+		assertThat(recordMissed(late(firing))).isEmpty();
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(JobRun.Outcome.CRASHED);
+	}
+
+	@Test
+	void aRunThatFailedIsRepeatedByItsFiringAtAnyTime() {
+		JobFiring firing = skip(past(30));
+		ended(firing, JobRun.Outcome.FAILED);
+		ended(late(firing), JobRun.Outcome.ABANDONED);
+		ended(late(firing), JobRun.Outcome.SUCCEEDED);
+		assertThat(runs()).hasSize(1);
+	}
+
+	@Test
+	void nothingIsRecordedAsMissedWhereNothingIsStored() {
+		JobFiring firing = late(skip(past(30)));
+		assertThat(recordMissed(firing)).isEmpty();
+		assertThat(refused(firing).reason()).isEqualTo(Reason.TOO_LATE);
+		release(acquired("stock"), Duration.ZERO);
+		assertThat(recordMissed(firing).orElseThrow().runs()).singleElement().extracting(JobRun::after).isNull();
+	}
+
+	@Test
+	void nothingIsRecordedAsMissedWhileTheJobIsPaused() {
+		ended(skip(past(31)), JobRun.Outcome.SUCCEEDED);
+		JobRecords.of(locks()).pause("stock", JOB, "me");
+		JobFiring firing = late(skip(past(30)));
+		assertThat(refused(firing).reason()).isEqualTo(Reason.PAUSED);
+		assertThat(recordMissed(firing)).isEmpty();
+		JobRecords.of(locks()).resume("stock", JOB);
+		assertThat(recordMissed(firing)).isPresent();
+	}
+
+	@Test
+	void twelveThreadsRecordAMissedPlannedTimeOnce() throws Exception {
+		ended(skip(past(31)), JobRun.Outcome.SUCCEEDED);
+		JobFiring firing = late(skip(past(30)));
+		ExecutorService executor = Executors.newFixedThreadPool(12);
+		try {
+			List<Callable<Optional<JobStatus>>> calls = Collections.nCopies(12, () -> recordMissed(firing.withNewId()));
+			int recorded = 0;
+			for (Future<Optional<JobStatus>> each : executor.invokeAll(calls)) {
+				recorded += each.get().isPresent() ? 1 : 0;
+			}
+			assertThat(recorded).isEqualTo(1);
+		}
+		finally {
+			executor.shutdownNow();
+		}
+		assertThat(runs()).hasSize(2);
 	}
 
 	@Test

@@ -300,8 +300,24 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
 		ended(skip(past(20)), JobRun.Outcome.SUCCEEDED);
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
-		JobRecords.of(this.locks).pause("paused", JOB, "ann");
-		assertThat(stored("paused").getDate("cleanUpAt").toInstant()).isAfter(storeTime().plus(Duration.ofDays(380)));
+	}
+
+	@Test
+	void aPauseDoesNotExpire() {
+		for (String lock : List.of("new", "stock")) {
+			JobRecords.of(this.locks).pause(lock, JOB, "ann");
+			Date never = stored(lock).getDate("cleanUpAt");
+			assertThat(never.toInstant()).isAfter(storeTime().plus(Duration.ofDays(365_000)));
+			release(acquired(lock), Duration.ZERO);
+			assertThat(stored(lock).getDate("cleanUpAt")).as("after a plain acquisition").isEqualTo(never);
+			JobRecords.of(this.locks).pause(lock, "other", "ann");
+			assertThat(JobRecords.of(this.locks).resume(lock, JOB)).isTrue();
+			assertThat(stored(lock).getDate("cleanUpAt")).as("while another job is paused").isEqualTo(never);
+			assertThat(JobRecords.of(this.locks).resume(lock, "other")).isTrue();
+			assertThat(stored(lock).getDate("cleanUpAt").toInstant()).isBetween(storeTime().plus(Duration.ofDays(399)),
+					storeTime().plus(Duration.ofDays(401)));
+			ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
+		}
 	}
 
 	@Test

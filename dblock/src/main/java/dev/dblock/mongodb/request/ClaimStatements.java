@@ -35,6 +35,15 @@ interface ClaimStatements {
 	Grant grant(Request request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now);
 
 	/**
+	 * Decide whether a claim has expired.
+	 * @param request the request
+	 * @param lock the document
+	 * @param now milliseconds of the server's clock
+	 * @return how to record it; {@code null} if there is nothing to record
+	 */
+	@Nullable Expiry expiry(Request request, LockDocument lock, long now);
+
+	/**
 	 * Return what a grant recorded.
 	 * @param request the request
 	 * @param document the document after the grant
@@ -159,6 +168,15 @@ interface ClaimStatements {
 	 * @param endedAt the path of the date of the release
 	 */
 	record End(String id, String holder, Map<String, String> texts, String endedAt) {
+	}
+
+	/**
+	 * The record of a claim that has expired.
+	 *
+	 * @param filter selects the record as it was read
+	 * @param fields the fields to set
+	 */
+	record Expiry(BsonDocument filter, BsonDocument fields) {
 	}
 
 	/**

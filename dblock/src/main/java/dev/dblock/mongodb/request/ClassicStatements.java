@@ -18,7 +18,6 @@ import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
-import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.mongodb.request.ServerClock.Reading;
 import dev.dblock.store.AcquireRequest;
@@ -248,7 +247,7 @@ final class ClassicStatements extends CommonStatements {
 	private long cleanUpAt(@Nullable LockDocument found, long unused) {
 		long earliest = unused + this.times.retention();
 		long latest = earliest + this.times.retentionSlack();
-		long sensible = (found != null && found.hasClaims()) ? earliest + this.times.longestRetentionSlack() : latest;
+		long sensible = (found != null && found.hasClaims()) ? LeaseTimes.NEVER : latest;
 		Long stored = (found != null) ? found.cleanUpAt() : null;
 		return (stored != null && stored >= earliest && stored <= sensible) ? stored : latest;
 	}
@@ -378,8 +377,9 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
-	public Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
-		return find(store, name, (found, now) -> this.claims.status(key, found, now));
+	<T> Optional<T> read(StoreRequest store, String name, Claim.Key key,
+			BiFunction<LockDocument, Long, @Nullable T> reading) {
+		return find(store, name, reading);
 	}
 
 	@Override
@@ -387,7 +387,7 @@ final class ClassicStatements extends CommonStatements {
 		return find(store, name, LockDocument::toInfo);
 	}
 
-	private <T> Optional<T> find(StoreRequest store, String name, BiFunction<LockDocument, Long, T> reading) {
+	private <T> Optional<T> find(StoreRequest store, String name, BiFunction<LockDocument, Long, @Nullable T> reading) {
 		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 		return LockDocument.read(stored, name, store.collectionName())
 			.map((found) -> reading.apply(found, this.clock.read(store).notBefore()));

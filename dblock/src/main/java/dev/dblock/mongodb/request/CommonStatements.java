@@ -2,7 +2,9 @@ package dev.dblock.mongodb.request;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -63,7 +65,8 @@ abstract class CommonStatements implements Statements {
 	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
 
 	/** How long the document of a paused job is kept at least. */
-	private static final long PAUSE_KEPT = Duration.ofDays(390).toMillis();
+	/** How long a document is kept after a pause; as long as after a run of a job. */
+	private static final long RESUMED_KEPT = Duration.ofDays(400).toMillis();
 
 	private static final Logger logger = LoggerFactory.getLogger(CommonStatements.class);
 
@@ -230,6 +233,46 @@ abstract class CommonStatements implements Statements {
 		return (end != null) ? releaseClaim(store, lease, update, end) : updateUnrecorded(store, heldBy(lease), update);
 	}
 
+	@Override
+	public final Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
+		return read(store, name, key, (lock, now) -> this.claims.status(key, lock, now));
+	}
+
+	/**
+	 * Read a document with the record of claims.
+	 */
+	abstract <T> Optional<T> read(StoreRequest store, String name, Claim.Key key,
+			BiFunction<LockDocument, Long, @Nullable T> reading);
+
+	/**
+	 * Record that a claim has expired. A grant or a release since the record was read
+	 * changes it, and then it is read again.
+	 */
+	@Override
+	public final Optional<ClaimRecord.Status> expire(StoreRequest store, String name, ClaimRecord.Request request) {
+		while (true) {
+			ClaimStatements.Expiry expiry = this.<ClaimStatements.Expiry>read(store, name, request.key(),
+					(lock, now) -> this.claims.expiry(request, lock, now))
+				.orElse(null);
+			if (expiry == null) {
+				return Optional.empty();
+			}
+			BsonDocument filter = lock(name);
+			filter.putAll(expiry.filter());
+			// Only determines when unused documents are removed, so the local clock is
+			// sufficient
+			BsonDocument kept = doc(LockDocument.CLEAN_UP_AT,
+					BsonParts.date(System.currentTimeMillis() + LeaseTimes.keptFor(request.claim())));
+			if (update(store, filter, doc("$set", expiry.fields()).append("$max", kept))) {
+				return findRecord(store, name, request.key());
+			}
+			if (store.isOver()) {
+				throw new StoreTimeoutException(
+						"The planned time could not be recorded as missed in time. It is tried again");
+			}
+		}
+	}
+
 	/**
 	 * Pause claims. If there is no document, a complete one is created, since a document
 	 * with only an id and a pause would not be one of ours.
@@ -237,9 +280,7 @@ abstract class CommonStatements implements Statements {
 	@Override
 	public final void pause(StoreRequest store, String name, Claim.Key key, String by) {
 		ClaimStatements.Fields fields = this.claims.fields(key);
-		// Only determines when unused documents are removed, so the local clock is
-		// sufficient
-		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + PAUSE_KEPT));
+		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(LeaseTimes.NEVER));
 		BsonDocument pausedBy = doc(fields.pausedBy(), text(by));
 		BsonDocument at = doc(fields.pausedAt(), BsonBoolean.TRUE);
 		BsonDocument pause = doc("$set", pausedBy).append("$currentDate", at).append("$max", kept);
@@ -275,10 +316,28 @@ abstract class CommonStatements implements Statements {
 	@Override
 	public final boolean resume(StoreRequest store, String name, Claim.Key key) {
 		ClaimStatements.Fields fields = this.claims.fields(key);
-		return update(store, lock(name).append(fields.paused(), doc("$exists", BsonBoolean.TRUE)),
+		boolean resumed = update(store, lock(name).append(fields.paused(), doc("$exists", BsonBoolean.TRUE)),
 				doc("$unset", doc(fields.paused(), text(""))).append("$currentDate",
-						doc(fields.resumedAt(), BsonBoolean.TRUE)))
-				|| refuseForeign(store, name);
+						doc(fields.resumedAt(), BsonBoolean.TRUE)));
+		if (resumed) {
+			allowCleanUp(store, name, fields.paused().substring(fields.paused().lastIndexOf('.')));
+		}
+		return resumed || refuseForeign(store, name);
+	}
+
+	/**
+	 * Let the document be removed again one day, unless other claims are still paused.
+	 */
+	private void allowCleanUp(StoreRequest store, String name, String paused) {
+		BsonDocument found = store.collection().find(lock(name)).first();
+		BsonDocument unpaused = lock(name).append(LockDocument.CLEAN_UP_AT, BsonParts.date(LeaseTimes.NEVER));
+		if (found != null && found.get(LockDocument.JOBS) instanceof BsonDocument records) {
+			records.keySet().forEach((record) -> unpaused.append(LockDocument.JOBS + "." + record + paused, IS_ABSENT));
+		}
+		// Only determines when unused documents are removed, so the local clock is
+		// sufficient
+		update(store, unpaused,
+				doc("$set", doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + RESUMED_KEPT))));
 	}
 
 	// An operator that sees that there was nothing to release or to resume must not

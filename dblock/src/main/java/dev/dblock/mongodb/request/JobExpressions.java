@@ -62,7 +62,10 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	/** Values that sort before it are not dates. */
 	private static final BsonDateTime EARLIEST_DATE = date(Long.MIN_VALUE);
 
-	private static final BsonDocument ENDED = literals(JobRun.Outcome.SUCCEEDED.name(), JobRun.Outcome.FAILED.name());
+	private static final BsonDocument ENDED = literals(JobRun.Outcome.SUCCEEDED.name(), JobRun.Outcome.FAILED.name(),
+			JobRun.Outcome.MISSED.name());
+
+	private static final BsonDocument DONE = literals(JobRun.Outcome.SUCCEEDED.name(), JobRun.Outcome.MISSED.name());
 
 	private static final BsonDocument DATE_OR_MISSING = literals("date", "missing");
 
@@ -100,7 +103,8 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		BsonDocument again = doc("$cond", SAME, END, ref("$$REMOVE"));
 		BsonDocument run = run(ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT))
 			.append(JobFields.AGAIN, again)
-			.append(JobFields.AFTER_CRASH, doc("$cond", isAfterCrash(), BsonBoolean.TRUE, ref("$$REMOVE")));
+			.append(JobFields.AFTER_CRASH, doc("$cond", isAfterCrash(), BsonBoolean.TRUE, ref("$$REMOVE")))
+			.append(JobFields.AFTER, after());
 		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
 		return let(doc("same", isSame()).append("end", end()),
 				let(doc("due", due()).append("moves", moves), replacement(isDue, grant, run, moved())));
@@ -122,8 +126,12 @@ final class JobExpressions implements ClaimStatements.Expressions {
 				doc("$ne", last(JobFields.FIRING), literal(this.firing.id())));
 		BsonDocument isDue = doc("$and", free, doc("$lt", this.planned, at(asked)), doc("$or", ended, none),
 				doc("$lte", path(JobFields.PAUSED), BsonNull.VALUE), doc("$lte", earliest(asked), NOW));
+		BsonDateTime latest = latest();
+		if (latest != null) {
+			isDue.getArray("$and").add(doc("$lte", NOW, latest));
+		}
 		BsonDocument moved = doc("$cond", none, new BsonArray(), new BsonArray(List.of(this.last)));
-		return replacement(isDue, grant, run(at(asked), FIRST), moved);
+		return replacement(isDue, grant, run(at(asked), FIRST).append(JobFields.AFTER, this.planned), moved);
 	}
 
 	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonDocument run, BsonDocument moved) {
@@ -175,15 +183,24 @@ final class JobExpressions implements ClaimStatements.Expressions {
 			branches.add(branch(doc("$gt", earliest(asked), NOW), BsonNull.VALUE));
 		}
 		branches.add(branch(doc("$not", isReadable()), BsonNull.VALUE));
-		branches.add(
-				branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(firstPlanned(), FIRST)));
+		branches.add(branch(doc("$and", doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), isInTime()),
+				attempt(firstPlanned(), FIRST)));
 		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
 			BsonDocument crashes = literals(JobRun.Outcome.CRASHED.name(), JobRun.Outcome.LOST.name());
 			BsonDocument crashed = doc("$and", doc("$in", END, crashes),
 					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
+			BsonDocument abandoned = doc("$and", OPEN, doc("$gt", this.attempt, FIRST));
+			if (isLimited()) {
+				crashed.getArray("$and").add(isRepeatedInTime());
+				abandoned.getArray("$and").add(isRepeatedInTime());
+			}
 			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, FIRST))));
-			branches.add(branch(doc("$and", OPEN, doc("$gt", this.attempt, FIRST)), sameAttempt()));
+			branches.add(branch(abandoned, sameAttempt()));
+		}
+		BsonDateTime latest = latest();
+		if (latest != null) {
+			branches.add(branch(doc("$gt", NOW, latest), BsonNull.VALUE));
 		}
 		if (this.firing.schedule() instanceof Schedule.Planned asked) {
 			branches.add(branch(doc("$and", OPEN, doc("$eq", this.planned, at(asked))), sameAttempt()));
@@ -204,6 +221,38 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		return date(asked.at().toEpochMilli() - JobDecision.EARLIEST);
 	}
 
+	/** After it, the planned time is not granted; {@code null} if it always is. */
+	private @Nullable BsonDateTime latest() {
+		Long until = this.firing.startUntil();
+		return (until != null && isLimited()) ? date(until) : null;
+	}
+
+	private BsonValue isInTime() {
+		BsonDateTime latest = latest();
+		return (latest != null) ? doc("$lte", NOW, latest) : BsonBoolean.TRUE;
+	}
+
+	/** By {@code StoredRun.crashKnownAt()}. */
+	private BsonDocument isRepeatedInTime() {
+		BsonDocument known = doc("$cond", doc("$eq", ref("$" + LockDocument.HOLDER), last(JobFields.RUN_HOLDER)),
+				ref("$" + LockDocument.EXPIRES_AT),
+				doc("$ifNull", last(JobFields.ENDED), doc("$ifNull", last(JobFields.STARTED), this.planned)));
+		return doc("$lte", doc("$subtract", NOW, number(this.firing.startUntil(0))), known);
+	}
+
+	private boolean isLimited() {
+		return this.firing.startUntil(0) != Long.MAX_VALUE;
+	}
+
+	/** By {@code JobDecision.after()}. */
+	private BsonDocument after() {
+		BsonString planned = ref("$$due." + JobFields.PLANNED);
+		BsonDocument settled = doc("$and", doc("$lt", this.planned, planned),
+				doc("$or", doc("$not", OPEN), doc("$gt", this.attempt, FIRST)));
+		BsonDocument before = doc("$cond", doc("$lte", this.planned, planned), last(JobFields.AFTER), ref("$$REMOVE"));
+		return doc("$cond", settled, this.planned, before);
+	}
+
 	/** False after a manual change; refused then, so that the caller repairs it. */
 	private BsonDocument isReadable() {
 		return doc("$in", doc("$type", this.planned), DATE_OR_MISSING);
@@ -216,7 +265,14 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	/** As {@code JobDecision.isSame()}. */
 	private BsonDocument isSame() {
 		return doc("$and", doc("$eq", last(JobFields.FIRING), literal(this.firing.id())),
-				doc("$ne", this.outcome, text(JobRun.Outcome.SUCCEEDED.name())));
+				doc("$not", doc("$in", this.outcome, DONE)), doc("$or", isInTime(), hasBegun()));
+	}
+
+	/** By {@code StoredRun.hasBegun()}. */
+	private BsonDocument hasBegun() {
+		BsonDocument began = doc("$and", isPresent(this.outcome),
+				doc("$ne", this.outcome, text(JobRun.Outcome.ABANDONED.name())));
+		return doc("$or", isPresent(last(JobFields.AGAIN)), began);
 	}
 
 	/** As {@code StoredRun.end()}. */
@@ -278,12 +334,14 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	}
 
 	private BsonDocument run(BsonValue planned, BsonValue attempt) {
-		return new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
+		BsonDocument run = new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
 			.append(JobFields.FIRING, literal(this.firing.id()))
 			.append(JobFields.RUN_HOLDER, literal(this.request.holder()))
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, TOKEN);
+		String plan = this.firing.plan();
+		return (plan != null) ? run.append(JobFields.PLAN, literal(plan)) : run;
 	}
 
 	/** The last run, if it is moved to the history. */

@@ -48,6 +48,12 @@ final class JobFields {
 	 */
 	static final String AFTER_CRASH = "afterCrash";
 
+	/** The planned time that was settled before that of the run. */
+	static final String AFTER = "after";
+
+	/** The schedules of the job on the instance of the run. */
+	static final String PLAN = "plan";
+
 	static final String BY = "by";
 
 	static final String AT = "at";

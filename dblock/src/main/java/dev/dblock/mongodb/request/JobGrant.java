@@ -17,6 +17,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 import static dev.dblock.mongodb.request.BsonParts.date;
+import static dev.dblock.mongodb.request.BsonParts.number;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
@@ -72,13 +73,45 @@ final class JobGrant implements ClaimStatements.Grant {
 	@Override
 	public void addTo(BsonDocument grant) {
 		BsonDocument set = grant.getDocument("$set");
+		set.append(this.job.path(JobFields.LAST), run(set.getInt64(LockDocument.TOKEN)))
+			.append(this.job.path(JobFields.RUNS), runs());
+	}
+
+	/**
+	 * Return the update that records the planned time as missed, unless the record has
+	 * changed since it was read.
+	 * @return the update; {@code null} if the planned time is not too late
+	 */
+	ClaimStatements.@Nullable Expiry expiry() {
+		if (!this.decision.isTooLate() || this.record.malformed() != null) {
+			return null;
+		}
+		BsonDocument filter = new BsonDocument();
+		if (this.record.fields().get(JobFields.LAST) instanceof BsonDocument last) {
+			// Each grant has another holder, and each end an outcome
+			for (String field : List.of(JobFields.PLANNED, JobFields.RUN_HOLDER, JobFields.OUTCOME)) {
+				filter.append(this.job.last(field), last.getOrDefault(field, CommonStatements.IS_ABSENT));
+			}
+		}
+		else {
+			filter.append(this.job.path(JobFields.LAST), CommonStatements.IS_ABSENT);
+		}
+		addToFilter(filter);
+		BsonDocument missed = run(number(0)).append(JobFields.ENDED, date(this.now))
+			.append(JobFields.OUTCOME, text(JobRun.Outcome.MISSED.name()));
+		return new ClaimStatements.Expiry(filter,
+				new BsonDocument(this.job.path(JobFields.LAST), missed).append(this.job.path(JobFields.RUNS), runs()));
+	}
+
+	private BsonDocument run(BsonValue token) {
+		JobFiring firing = (JobFiring) this.request.claim();
 		BsonDocument run = new BsonDocument(JobFields.PLANNED, date(this.decision.planned()))
 			.append(JobFields.ATTEMPT, new BsonInt32(this.decision.attempt()))
-			.append(JobFields.FIRING, text(((JobFiring) this.request.claim()).id()))
+			.append(JobFields.FIRING, text(firing.id()))
 			.append(JobFields.RUN_HOLDER, text(this.request.holder()))
 			.append(JobFields.STARTED, date(this.now))
 			.append(JobFields.INSTANCE, text(this.request.acquirer()))
-			.append(JobFields.RUN_TOKEN, set.getInt64(LockDocument.TOKEN));
+			.append(JobFields.RUN_TOKEN, token);
 		JobRun.Outcome again = this.decision.again();
 		if (again != null) {
 			run.append(JobFields.AGAIN, text(again.name()));
@@ -86,7 +119,14 @@ final class JobGrant implements ClaimStatements.Grant {
 		if (this.decision.afterCrash()) {
 			run.append(JobFields.AFTER_CRASH, BsonBoolean.TRUE);
 		}
-		set.append(this.job.path(JobFields.LAST), run).append(this.job.path(JobFields.RUNS), runs());
+		Long after = this.decision.after();
+		if (after != null) {
+			run.append(JobFields.AFTER, date(after));
+		}
+		if (firing.plan() != null) {
+			run.append(JobFields.PLAN, text(firing.plan()));
+		}
+		return run;
 	}
 
 	private BsonArray runs() {

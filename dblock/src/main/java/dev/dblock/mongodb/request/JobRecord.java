@@ -169,7 +169,8 @@ final class JobRecord {
 				(started != null) ? started : planned, date(run, JobFields.ENDED), outcome,
 				(instance != null) ? instance : "an unknown instance",
 				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR),
-				BsonBoolean.TRUE.equals(run.get(JobFields.AFTER_CRASH)));
+				BsonBoolean.TRUE.equals(run.get(JobFields.AFTER_CRASH)), date(run, JobFields.AFTER),
+				text(run, JobFields.PLAN));
 	}
 
 	/**
@@ -223,8 +224,11 @@ final class JobRecord {
 	 * Return the state of the lock that stores a record.
 	 */
 	static LockState stateOf(@Nullable LockDocument lock, long now) {
-		return (lock != null) ? new LockState(lock.holder(), lock.isTakenAt(now), lock.token())
-				: new LockState(null, false, 0);
+		if (lock == null) {
+			return new LockState(null, false, 0, 0);
+		}
+		Long expiresAt = lock.expiresAt();
+		return new LockState(lock.holder(), lock.isTakenAt(now), lock.token(), (expiresAt != null) ? expiresAt : 0);
 	}
 
 }

@@ -41,6 +41,11 @@ final class JobStatements implements ClaimStatements {
 	}
 
 	@Override
+	public @Nullable Expiry expiry(Request request, LockDocument lock, long now) {
+		return JobGrant.of(request, lock.fields(), lock, now).expiry();
+	}
+
+	@Override
 	public Claimed claimed(Request request, LockDocument document) {
 		return record(request.key(), document).claimed(document, request.id());
 	}

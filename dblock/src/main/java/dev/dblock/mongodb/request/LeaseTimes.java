@@ -1,6 +1,7 @@
 package dev.dblock.mongodb.request;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import dev.dblock.claim.Claim;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,11 @@ record LeaseTimes(long clockAllowance, long retention) {
 
 	private static final long JOB_KEPT = Duration.ofDays(400).toMillis();
 
+	/**
+	 * The latest date of a cleanup, in milliseconds: the document of a paused job stays.
+	 */
+	static final long NEVER = Instant.parse("9999-12-31T00:00:00Z").toEpochMilli();
+
 	static LeaseTimes of(Duration clockAllowance, Duration retention) {
 		return new LeaseTimes(millis(clockAllowance), millis(retention));
 	}
@@ -30,15 +36,6 @@ record LeaseTimes(long clockAllowance, long retention) {
 	 */
 	long retentionSlack() {
 		return this.retention / 24;
-	}
-
-	/**
-	 * Return by how much the cleanup may be later for a document that is or was that of a
-	 * job. A later date was set manually.
-	 * @return the time for which the document of a job is kept, with the slack
-	 */
-	long longestRetentionSlack() {
-		return JOB_KEPT + retentionSlack();
 	}
 
 	/**

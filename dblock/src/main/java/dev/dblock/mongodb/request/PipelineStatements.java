@@ -14,7 +14,6 @@ import com.mongodb.MongoServerException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
-import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -374,12 +373,13 @@ final class PipelineStatements extends CommonStatements {
 
 	/**
 	 * Keep the stored date while it is late enough, so that the index does not change. A
-	 * date that was set manually and is too late is replaced.
+	 * date that was set manually and is too late is replaced, unless the document has run
+	 * records: those live no shorter than they were promised to.
 	 */
 	private static BsonDocument storedOrLatest(LeaseTimes times, boolean ofClaim) {
 		BsonString earliest = ref("$$earliest");
 		BsonDocument latest = doc("$add", earliest, number(times.retentionSlack()));
-		BsonDocument sensible = doc("$add", earliest, number(times.longestRetentionSlack()));
+		BsonValue sensible = date(LeaseTimes.NEVER);
 		if (!ofClaim) {
 			sensible = doc("$cond", hasType(ref("$" + LockDocument.JOBS), "missing"), latest, sensible);
 		}
@@ -497,9 +497,10 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	@Override
-	public Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
+	<T> Optional<T> read(StoreRequest store, String name, Claim.Key key,
+			BiFunction<LockDocument, Long, @Nullable T> reading) {
 		return find(store, name, PROJECTION.clone().append(this.claims.fields(key).record(), new BsonInt32(1)),
-				(lock, now) -> this.claims.status(key, lock, now));
+				reading);
 	}
 
 	@Override
@@ -508,7 +509,7 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	private static <T> Optional<T> find(StoreRequest store, String name, BsonDocument projection,
-			BiFunction<LockDocument, Long, T> reading) {
+			BiFunction<LockDocument, Long, @Nullable T> reading) {
 		BsonDocument found = store.collection()
 			.find(doc(LockDocument.ID, text(name)))
 			.projection(projection.append(NOTHING_FIELD, NOTHING_THERE))

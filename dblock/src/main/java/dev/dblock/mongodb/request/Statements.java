@@ -33,6 +33,8 @@ public interface Statements {
 
 	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end);
 
+	Optional<ClaimRecord.Status> expire(StoreRequest store, String name, ClaimRecord.Request request);
+
 	void pause(StoreRequest store, String name, Claim.Key key, String by);
 
 	boolean resume(StoreRequest store, String name, Claim.Key key);
