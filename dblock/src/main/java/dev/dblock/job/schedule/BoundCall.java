@@ -144,8 +144,11 @@ public final class BoundCall {
 		}
 		Asked asked = this.asked.get();
 		if (asked == null) {
-			this.asked.compareAndSet(null, new Asked(Objects.requireNonNull(this.method.get()), declaration,
-					this.request.firing(declaration, schedule), this.task.nanoTime()));
+			this.asked.compareAndSet(null,
+					new Asked(
+							Objects.requireNonNull(this.method.get()), declaration, this.request.firing(declaration,
+									schedule, (this.requester == null) ? this.task.describe() : null),
+							this.task.nanoTime()));
 			asked = Objects.requireNonNull(this.asked.get());
 		}
 		return asked.firing();

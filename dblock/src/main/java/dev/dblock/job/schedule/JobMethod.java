@@ -1,14 +1,16 @@
 package dev.dblock.job.schedule;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecords;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobNews;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
@@ -122,13 +124,12 @@ public final class JobMethod {
 	}
 
 	/**
-	 * Report that a planned time was not run and is no longer tried.
-	 * @param plannedAt the planned time, by the server's clock
+	 * Notify the listeners of news about the job.
 	 */
-	void missed(Instant plannedAt) {
+	void report(JobNews news) {
 		String lock = lock();
 		if (lock != null) {
-			declaration().engine().report(lock, new JobNews.Missed(id(), plannedAt));
+			declaration().engine().report(lock, news);
 		}
 	}
 
@@ -246,6 +247,21 @@ public final class JobMethod {
 
 		Optional<JobStatus> status(String lock, @Nullable Duration limit) {
 			return records().flatMap((records) -> records.find(lock, key(lock), limit)).map(JobStatus.class::cast);
+		}
+
+		/**
+		 * Record that a firing is too late, which was refused as such.
+		 * @param lock the full name of its lock
+		 * @param firing the firing
+		 * @param limit how long the server may take to answer
+		 * @return the record, if this request has changed it
+		 * @throws org.springframework.dao.DataAccessException if the request to the
+		 * server fails
+		 */
+		Optional<JobStatus> expire(String lock, JobFiring firing, Duration limit) {
+			ClaimRecord.Request request = new ClaimRecord.Request(firing, firing.key(lock),
+					UUID.randomUUID().toString(), this.engine.acquirer());
+			return records().flatMap((records) -> records.expire(lock, request, limit)).map(JobStatus.class::cast);
 		}
 
 		private Optional<ClaimRecords> records() {

@@ -1,15 +1,16 @@
 package dev.dblock.job.schedule;
 
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.PlannedTimeAccount.PlannedTimes;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +27,8 @@ final class JobPlan {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
 
+	private static final Duration HOUR = Duration.ofHours(1);
+
 	private final String description;
 
 	private final @Nullable PlannedTrigger trigger;
@@ -36,7 +39,8 @@ final class JobPlan {
 
 	private @Nullable Instant last;
 
-	private final AtomicBoolean disagreed = new AtomicBoolean();
+	/** When another schedule was last reported, by the scheduler's clock. */
+	private @Nullable Instant disagreed;
 
 	private volatile @Nullable Instant first;
 
@@ -76,14 +80,29 @@ final class JobPlan {
 	}
 
 	/**
-	 * Return the latest planned time after that of the last run.
-	 * @param last the planned time of the last run
-	 * @param neverBegan whether that run never began, so that its planned time counts
-	 * @param earliest the earliest planned time that counts
+	 * Whether the schedule plans an instant, as far as that is known.
 	 */
-	@Nullable Instant latestAfter(Instant last, boolean neverBegan, Instant earliest) {
-		return (this.trigger instanceof JobTrigger instants)
-				? instants.latestAfter(last, neverBegan, earliest, this.own) : null;
+	boolean isPlanned(Instant instant) {
+		return !(this.trigger instanceof JobTrigger instants) || instants.isPlanned(instant, this.own);
+	}
+
+	/**
+	 * Return the planned times between two others.
+	 */
+	PlannedTimes between(Instant after, Instant before) {
+		return (this.trigger instanceof JobTrigger instants) ? instants.between(after, before, this.own)
+				: PlannedTimes.NONE;
+	}
+
+	/**
+	 * Return the latest planned time up to a moment, if it is later than another one.
+	 */
+	@Nullable Instant latest(Instant than, Instant until) {
+		return (this.trigger instanceof JobTrigger instants) ? instants.latest(than, until, this.own) : null;
+	}
+
+	String description() {
+		return this.description;
 	}
 
 	boolean isPeriodic() {
@@ -186,27 +205,34 @@ final class JobPlan {
 		return new JobInfo.Schedule(this.description, (this.trigger != null) ? this.trigger.next(this.own) : null);
 	}
 
-	boolean hasDisagreed() {
-		return this.disagreed.get();
+	private synchronized boolean mayReport() {
+		Instant now = this.own.instant();
+		if (this.disagreed != null && Duration.between(this.disagreed, now).abs().compareTo(HOUR) < 0) {
+			return false;
+		}
+		this.disagreed = now;
+		return true;
 	}
 
 	/**
-	 * Log once if there were runs that this schedule does not plan, since this instance
+	 * Log once per hour if there were runs by another schedule since this instance
 	 * started with the job: instances have different schedules or time zones.
-	 * @param runs all runs of the job, of which this is the only schedule
+	 * @param runs all runs of the job
+	 * @param schedules all schedules of the job on this instance, as text
 	 */
-	void compare(List<JobRun> runs) {
+	void compare(List<JobRun> runs, String schedules) {
 		Instant first = this.first;
 		if (first == null || !(this.trigger instanceof JobTrigger planning)) {
 			return;
 		}
 		for (JobRun run : runs) {
-			if (!run.plannedAt().isBefore(first) && !planning.isPlanned(run.plannedAt(), this.own)
-					&& this.disagreed.compareAndSet(false, true)) {
-				logger.warn("The job '{}' was run by {} for the planned time {}, which is not in its schedule on this"
-						+ " instance ({}). Instances with different schedules or time zones all run the job; give all"
-						+ " of them the same schedule and time zone", run.jobId(), run.instance(), run.plannedAt(),
-						this.description);
+			boolean differs = (run.plan() != null) ? !run.plan().equals(schedules)
+					: schedules.equals(this.description) && !planning.isPlanned(run.plannedAt(), this.own);
+			if (differs && !run.plannedAt().isBefore(first) && mayReport()) {
+				logger.warn("The job '{}' was run by {} for the planned time {} by {}, but this instance has '{}'."
+						+ " Instances with different schedules or time zones all run the job; give all of them the"
+						+ " same schedule and time zone", run.jobId(), run.instance(), run.plannedAt(),
+						(run.plan() != null) ? "the schedule '" + run.plan() + "'" : "another schedule", schedules);
 			}
 		}
 	}

@@ -1,23 +1,15 @@
 package dev.dblock.job.schedule;
 
-import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
-import java.util.function.BooleanSupplier;
 
-import dev.dblock.LockRefusal;
-import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.schedule.Answer.Asked;
 import dev.dblock.job.schedule.JobMethod.Declaration;
-import dev.dblock.job.schedule.NextFiring.Missed;
-import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports the outages and the missed planned times of one schedule of a job.
+ * Reports the outages of the server, and runs that one schedule of a job does not plan.
  */
 final class JobReports {
 
@@ -25,31 +17,23 @@ final class JobReports {
 
 	private final Runnable task;
 
-	private volatile BooleanSupplier alone = () -> false;
-
-	private boolean unreachable;
+	/** Why the last request failed; {@code null} if it did not. */
+	private volatile @Nullable String outage;
 
 	JobReports(Runnable task) {
 		this.task = task;
 	}
 
 	/**
-	 * Set whether this is the only schedule of its job. If it is not, another schedule
-	 * may have planned the times that this one does not plan.
+	 * Log an outage, and a run by another schedule.
+	 * @param schedules all schedules of the job as text; {@code null} if they are unknown
 	 */
-	void alone(BooleanSupplier alone) {
-		this.alone = alone;
-	}
-
-	/**
-	 * Log an outage, and a run that the schedule does not plan.
-	 */
-	void answered(Answer answer, JobPlan plan) {
+	void answered(Answer answer, JobPlan plan, @Nullable String schedules) {
 		Declaration declaration = answer.declaration();
-		answered(answer.failure(), answer.request().schedule(), declaration);
+		answered(answer.failure(), declaration);
 		JobRun last = answer.lastRun();
-		if (last != null && declaration != null && !plan.hasDisagreed() && this.alone.getAsBoolean()) {
-			plan.compare(List.of(last));
+		if (last != null && declaration != null && schedules != null) {
+			plan.compare(List.of(last), schedules);
 		}
 	}
 
@@ -57,52 +41,20 @@ final class JobReports {
 	 * Log an outage once, and each failed request at DEBUG level.
 	 * @param failure why the server did not answer; {@code null} if it did
 	 */
-	synchronized void answered(@Nullable RuntimeException failure, @Nullable Schedule schedule,
-			@Nullable Declaration declaration) {
-		if (failure != null && !this.unreachable) {
-			logger.warn(
-					"The request to the MongoDB server for the lock of the job '{}' failed. This instance retries until"
-							+ " there is an answer{}. {}",
-					name(declaration),
-					(schedule instanceof Schedule.Planned && declaration != null)
-							? ", for up to " + Durations.readable(declaration.startWithin()) : "",
-					failure.getMessage());
+	synchronized void answered(@Nullable RuntimeException failure, @Nullable Declaration declaration) {
+		if (failure != null && this.outage == null) {
+			logger.warn("The request to the MongoDB server for the lock of the job '{}' failed. This instance retries"
+					+ " until there is an answer. {}", name(declaration), failure.getMessage());
 		}
 		if (failure != null) {
 			logger.debug("The request to the MongoDB server for the lock of the job '{}' failed", name(declaration),
 					failure);
 		}
-		this.unreachable = failure != null;
+		this.outage = (failure != null) ? String.valueOf(failure.getMessage()) : null;
 	}
 
-	/**
-	 * Report the planned time if it was missed.
-	 */
-	void decided(NextFiring next) {
-		if (next instanceof Missed missed) {
-			missed(missed);
-		}
-	}
-
-	private void missed(Missed missed) {
-		Answer answer = missed.answer();
-		Asked asked = answer.asked();
-		Declaration declaration = answer.declaration();
-		Instant planned = ((Schedule.Planned) Objects.requireNonNull(answer.request().schedule())).at();
-		String end = switch (missed.reason()) {
-			case TOO_LATE -> "within " + Durations.readable(Objects.requireNonNull(declaration).startWithin());
-			case OVERTAKEN -> "before its next planned time";
-		};
-		RuntimeException failure = answer.failure();
-		LockRefusal refusal = answer.refusal();
-		String why = (failure != null) ? "The request to the MongoDB server failed: " + failure.getMessage()
-				: (refusal != null) ? refusal.describe() : "";
-		logger.error("The job '{}' missed its planned time {}: it could not start {}. {}. {}", name(declaration),
-				planned, end, why, (failure != null) ? "Check the server, and whether another instance ran the job"
-						: "Check the holder of the lock, or set a longer startWithin");
-		if (asked != null) {
-			asked.method().missed(planned);
-		}
+	@Nullable String outage() {
+		return this.outage;
 	}
 
 	private String name(@Nullable Declaration declaration) {

@@ -70,10 +70,17 @@ record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean l
 	/**
 	 * Return the firing to request.
 	 * @param schedule the schedule of this request
+	 * @param plan the schedules of the job as text; {@code null} for a planned time that
+	 * no schedule plans, which can start at any time
 	 */
-	JobFiring firing(Declaration declaration, Schedule schedule) {
-		JobFiring firing = (this.inDoubt != null) ? this.inDoubt
-				: JobFiring.of(declaration.id(), schedule, declaration.rerun());
+	JobFiring firing(Declaration declaration, Schedule schedule, @Nullable String plan) {
+		JobFiring firing = this.inDoubt;
+		if (firing == null) {
+			firing = JobFiring.of(declaration.id(), schedule, declaration.rerun());
+			if (plan != null) {
+				firing = firing.startWithin(declaration.startWithin(), plan);
+			}
+		}
 		return isRepeated() ? firing.answerWithin(patience(this.timeouts)) : firing;
 	}
 

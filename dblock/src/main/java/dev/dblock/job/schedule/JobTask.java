@@ -3,17 +3,28 @@ package dev.dblock.job.schedule;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
-import dev.dblock.job.schedule.NextFiring.Missed;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.Answer.Asked;
+import dev.dblock.job.schedule.JobMethod.Declaration;
+import dev.dblock.job.schedule.NextFiring.Expired;
 import dev.dblock.job.schedule.NextFiring.NotDue;
 import dev.dblock.job.schedule.NextFiring.Retry;
 import dev.dblock.job.schedule.NextFiring.Timed;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 
@@ -23,6 +34,8 @@ import org.springframework.scheduling.Trigger;
  * more, which needs a timer unless the trigger plans that.
  */
 final class JobTask {
+
+	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
 
 	private final Runnable task;
 
@@ -34,9 +47,14 @@ final class JobTask {
 
 	private final JobReports reports;
 
+	private final PlannedTimeAccount account;
+
 	private final LatestPlanned latest;
 
 	private final JobTimer timer;
+
+	/** All tasks of the job; none as long as they are not known. */
+	private volatile Supplier<List<JobTask>> tasks = List::of;
 
 	private volatile JobPlan plan;
 
@@ -50,6 +68,7 @@ final class JobTask {
 		this.scheduler = scheduler;
 		this.clock = clock;
 		this.reports = new JobReports(task);
+		this.account = new PlannedTimeAccount(this::plans, this.reports::outage);
 		this.latest = (methods.size() == 1) ? methods.iterator().next().latest() : new LatestPlanned();
 		this.timer = new JobTimer(task, scheduler, clock);
 		this.plan = new JobPlan("once", null, scheduler.getClock());
@@ -61,7 +80,39 @@ final class JobTask {
 	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
 		JobTrigger instants = new JobTrigger(trigger, this.clock);
 		return schedule(new JobPlan(JobPlan.describe(trigger, own()), instants, own()),
-				() -> fire(new Schedule.Planned(instants.take())));
+				() -> fire(new Schedule.Planned(due(instants))));
+	}
+
+	private Instant due(JobTrigger instants) {
+		Instant taken = instants.take();
+		if (!this.clock.isKnown()) {
+			learnTime();
+		}
+		return instants.due(taken, own());
+	}
+
+	/**
+	 * Ask the server for its time, without which no planned time is requested that may
+	 * long be over. If it does not answer, the request for the lock does not succeed
+	 * either.
+	 */
+	void learnTime() {
+		if (this.methods.isEmpty()) {
+			return;
+		}
+		try {
+			long sent = nanoTime();
+			this.methods.iterator()
+				.next()
+				.declaration()
+				.engine()
+				.administration()
+				.time(JobRequest.patience(0))
+				.ifPresent((time) -> learn(time.notBefore(), sent));
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The time of the server could not be read for {}", this.task, ex);
+		}
 	}
 
 	/**
@@ -115,16 +166,12 @@ final class JobTask {
 	 */
 	void fire(@Nullable Schedule schedule) {
 		Retry same;
-		Retry overtaken;
 		synchronized (this) {
 			same = this.timer.takeRetry((request) -> Objects.equals(request.schedule(), schedule));
 			if (same == null && schedule instanceof Schedule.Planned planned) {
 				this.latest.fired(planned.at(), now());
 			}
-			overtaken = this.timer.takeRetry((request) -> request.isOvertakenBy(latest()));
-		}
-		if (overtaken != null) {
-			this.reports.decided(NextFiring.overtaken(overtaken.answer()));
+			this.timer.takeRetry((request) -> request.isOvertakenBy(latest()));
 		}
 		call((same != null) ? same.request() : JobRequest.first(schedule));
 	}
@@ -145,6 +192,11 @@ final class JobTask {
 			learn(serverTime, answer.asked().sent());
 		}
 		this.plan.answered(answer, now());
+		Asked asked = answer.asked();
+		JobRun run = answer.run();
+		if (first && asked != null && run != null) {
+			this.account.granted(asked, run);
+		}
 	}
 
 	void unlocked(JobRequest request) {
@@ -155,30 +207,72 @@ final class JobTask {
 	 * Act on the answer to a call whose method has returned.
 	 */
 	void follow(Answer answer) {
-		this.reports.answered(answer, this.plan);
+		this.reports.answered(answer, this.plan, this.tasks.get().isEmpty() ? null : describe());
 		NextFiring next;
 		synchronized (this) {
 			// With the lock, so that a retry does not replace that of a later planned
 			// time
 			next = NextFiring.after(answer, latest(), now(), NextFiring.pause(answer.request().earlier()));
-			NextFiring further = (next instanceof Missed missed) ? missed.then()
-					: (next instanceof NotDue notDue) ? this.plan.replan(notDue.planned(), now()) : next;
+			NextFiring further = (next instanceof NotDue notDue) ? this.plan.replan(notDue.planned(), now()) : next;
 			if (further instanceof Timed timed) {
 				this.timer.replace(timed, this.plan, this::elapsed);
 			}
+			else if (answer.run() != null) {
+				// A later planned time that was refused because of this run starts now
+				Retry overlapped = this.timer.takeRetry((request) -> true);
+				if (overlapped != null) {
+					this.timer.replace(overlapped.at(now()), this.plan, this::elapsed);
+				}
+			}
 		}
-		this.reports.decided(next);
+		if (next instanceof Expired) {
+			expire(answer);
+		}
 	}
 
 	private void elapsed(Timed next) {
-		if (isCancelled()) {
+		if (!isCancelled() && !(next instanceof Retry retry && retry.answer().request().isOvertakenBy(latest()))) {
+			call(next.request());
+		}
+	}
+
+	/**
+	 * Record that a planned time from before the start was missed, once it can no longer
+	 * start, unless a firing comes first.
+	 * @param at when it can no longer start
+	 */
+	void expireAt(Instant at, JobMethod method, Instant planned) {
+		this.timer.start(at, () -> {
+			if (!isCancelled() && latest() == null) {
+				JobRequest request = JobRequest.first(new Schedule.Planned(planned));
+				Declaration declaration = method.declaration();
+				JobFiring firing = request.firing(declaration, Objects.requireNonNull(request.schedule()), describe());
+				expire(new Answer(request, new Asked(method, declaration, firing, nanoTime()), null, null, null));
+			}
+		});
+	}
+
+	/**
+	 * Record that a planned time was missed. Without an answer, the request for its lock
+	 * is repeated, so that another instance can have recorded it.
+	 */
+	private void expire(Answer answer) {
+		Asked asked = Objects.requireNonNull(answer.asked());
+		String lock = asked.method().lock();
+		if (lock == null) {
 			return;
 		}
-		if (next instanceof Retry retry && retry.answer().request().isOvertakenBy(latest())) {
-			this.reports.decided(NextFiring.overtaken(retry.answer()));
+		try {
+			asked.declaration()
+				.expire(lock, asked.firing(), JobRequest.patience(answer.request().timeouts()))
+				.ifPresent((status) -> this.account.missed(answer, status));
 		}
-		else {
-			call(next.request());
+		catch (DataAccessException ex) {
+			this.reports.answered(ex, asked.declaration());
+			synchronized (this) {
+				this.timer.replace(new Retry(now().plus(NextFiring.pause(answer.request().earlier())), answer),
+						this.plan, this::elapsed);
+			}
 		}
 	}
 
@@ -198,6 +292,32 @@ final class JobTask {
 		if (this.plan.isPeriodic() && future != null) {
 			future.cancel(false);
 		}
+	}
+
+	/**
+	 * Set where to find all tasks of the job.
+	 */
+	void tasks(Supplier<List<JobTask>> tasks) {
+		this.tasks = tasks;
+	}
+
+	/**
+	 * Return all schedules of the job as text.
+	 */
+	String describe() {
+		return this.tasks.get().isEmpty() ? this.plan.description()
+				: plans().stream().map(JobPlan::description).sorted().collect(Collectors.joining("; "));
+	}
+
+	/**
+	 * Return the different schedules of the job.
+	 */
+	private Collection<JobPlan> plans() {
+		return this.tasks.get()
+			.stream()
+			.map(JobTask::plan)
+			.collect(Collectors.toMap(JobPlan::description, Function.identity(), (one, same) -> one))
+			.values();
 	}
 
 	JobPlan plan() {

@@ -8,8 +8,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
+import java.util.List;
 import java.util.function.Function;
 
+import dev.dblock.job.schedule.PlannedTimeAccount.PlannedTimes;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +54,8 @@ final class JobTrigger implements PlannedTrigger {
 	/** The time between two firings if the second repeats the first. */
 	private static final Duration REPEATED = Duration.ofSeconds(5);
 
+	private static final Duration SHORTEST_STEP_BACK = Duration.ofSeconds(1);
+
 	/** How much later a cron expression is asked that plans no later time. */
 	private static final Duration STEP = Duration.ofMinutes(1);
 
@@ -90,15 +94,16 @@ final class JobTrigger implements PlannedTrigger {
 		Instant notDue = this.notDue;
 		this.notDue = null;
 		this.repeated = false;
+		Instant overlapped = (notDue == null && this.last != null) ? latest(this.last, own) : null;
 		// The answer can arrive so late that the time is already due
 		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
-				: later(context, notDue != null);
+				: (overlapped != null) ? overlapped : later(context, notDue != null);
 		this.ended = planned == null;
 		if (planned == null) {
 			return null;
 		}
 		Duration delay = Duration.between(this.clock.now(own), planned);
-		if (delay.compareTo(BEHIND) < 0) {
+		if (overlapped == null && delay.compareTo(BEHIND) < 0) {
 			warn(planned, delay.negated());
 		}
 		long now = this.clock.nanoTime();
@@ -168,6 +173,86 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
+	 * Return the planned time for which a firing is to request the lock: the one that it
+	 * has taken, or the latest that is due, since the firing can be late, or can have
+	 * been planned by a clock that is behind that of the server.
+	 * @param taken the planned time that was taken
+	 * @param own the scheduler's clock
+	 */
+	synchronized Instant due(Instant taken, Clock own) {
+		Instant latest = latest(taken, own);
+		if (latest == null || isPending(latest)) {
+			return taken;
+		}
+		this.last = latest;
+		return latest;
+	}
+
+	/**
+	 * Return the latest planned time that is due, if it is later than another one. This
+	 * is unknown for a trigger without a cron expression.
+	 */
+	private @Nullable Instant latest(Instant than, Clock own) {
+		Instant now = this.clock.now(own);
+		return (this.trigger instanceof CronTrigger) ? latest(than, now, own) : null;
+	}
+
+	/**
+	 * Return the latest planned time up to a moment, if it is later than another one.
+	 */
+	synchronized @Nullable Instant latest(Instant than, Instant until, Clock own) {
+		Instant next = after(than, own);
+		if (next == null || next.isAfter(until)) {
+			return null;
+		}
+		// Not one after the other, since there can be very many
+		for (Duration back = SHORTEST_STEP_BACK; until.minus(back).isAfter(than); back = back.multipliedBy(2)) {
+			Instant later = after(until.minus(back), own);
+			if (later != null && !later.isAfter(until)) {
+				next = later;
+				break;
+			}
+		}
+		for (Instant later = after(next, own); later != null && !later.isAfter(until); later = after(next, own)) {
+			next = later;
+		}
+		return next;
+	}
+
+	/**
+	 * Return the planned times between two others: the latest thousand at most, and fewer
+	 * if they cannot be computed in time.
+	 */
+	synchronized PlannedTimes between(Instant after, Instant before, Clock own) {
+		Instant following = after(before, own);
+		Duration step = (following != null) ? Duration.between(before, following) : Duration.ZERO;
+		Instant earliest = before.minus(step.multipliedBy(PlannedTimeAccount.MOST)).minusMillis(1);
+		boolean more = !step.isZero() && earliest.isAfter(after);
+		Deque<Instant> times = new ArrayDeque<>();
+		long budget = PlannedTimeAccount.LONGEST.toNanos() / 2;
+		long begun = this.clock.nanoTime();
+		Instant next = after(more ? earliest : after, own);
+		while (next != null && next.isBefore(before)) {
+			times.add(next);
+			Instant from = next;
+			if (this.clock.nanoTime() - begun > budget) {
+				// Halfway to the end, with half of the time
+				times.clear();
+				more = true;
+				from = next.plus(Duration.between(next, before).dividedBy(2));
+				budget /= 2;
+				begun = this.clock.nanoTime();
+			}
+			else if (times.size() > PlannedTimeAccount.MOST) {
+				times.remove();
+				more = true;
+			}
+			next = after(from, own);
+		}
+		return new PlannedTimes(List.copyOf(times), more);
+	}
+
+	/**
 	 * Plan again after a firing that the server refused as not due. The trigger has
 	 * already planned the next time if each firing has a thread of its own, or if the
 	 * answer arrives after the method has returned.
@@ -193,26 +278,6 @@ final class JobTrigger implements PlannedTrigger {
 	private boolean isPending(Instant planned) {
 		Instant recorded = planned.truncatedTo(ChronoUnit.MILLIS);
 		return this.pending.stream().anyMatch((each) -> each.planned().truncatedTo(ChronoUnit.MILLIS).equals(recorded));
-	}
-
-	/**
-	 * Return the latest planned time after that of the last run.
-	 * @param last the planned time of the last run
-	 * @param neverBegan whether that run never began, so that its planned time counts
-	 * @param earliest the earliest planned time that counts
-	 * @param own the scheduler's clock
-	 */
-	synchronized @Nullable Instant latestAfter(Instant last, boolean neverBegan, Instant earliest, Clock own) {
-		Instant now = this.clock.now(own);
-		Instant latest = (neverBegan && !last.isBefore(earliest) && plans(last, own)) ? last : null;
-		Instant from = last.isBefore(earliest) ? earliest.minusMillis(1) : last;
-		Instant next = after(from, own);
-		while (next != null && next.isAfter(from) && !next.isAfter(now)) {
-			latest = next;
-			from = next;
-			next = after(from, own);
-		}
-		return latest;
 	}
 
 	/**

@@ -16,9 +16,12 @@ import org.springframework.dao.QueryTimeoutException;
 /**
  * Checks once for unfinished work of a job from before the start: repeats the last run if
  * it crashed, and runs the latest planned time that no instance ran, if the job requires
- * it. A periodic schedule is due at its start in any case.
+ * it. Otherwise that planned time is recorded as missed as soon as it can no longer
+ * start. A periodic schedule is due at its start in any case.
  */
 final class LookBack {
+
+	private final JobMethod method;
 
 	private final Declaration declaration;
 
@@ -32,8 +35,9 @@ final class LookBack {
 
 	private int timeouts;
 
-	private LookBack(Declaration declaration, List<JobTask> tasks) {
-		this.declaration = declaration;
+	private LookBack(JobMethod method, List<JobTask> tasks) {
+		this.method = method;
+		this.declaration = method.declaration();
 		this.tasks = tasks;
 		this.first = tasks.get(0);
 	}
@@ -47,9 +51,8 @@ final class LookBack {
 		List<JobTask> planning = tasks.stream()
 			.filter((task) -> task.methods().size() == 1 && task.plan().plansInstants())
 			.toList();
-		Declaration declaration = method.declaration();
-		if (!planning.isEmpty() && (declaration.rerun() || declaration.runMissed())) {
-			new LookBack(declaration, planning).schedule(planning.get(0).now());
+		if (!planning.isEmpty()) {
+			new LookBack(method, planning).schedule(planning.get(0).now());
 		}
 	}
 
@@ -63,11 +66,11 @@ final class LookBack {
 			long sent = this.first.nanoTime();
 			status = this.declaration.status(JobRequest.patience(this.timeouts));
 			status.ifPresent((found) -> this.first.learn(found.at(), sent));
-			this.first.reports().answered(null, null, this.declaration);
+			this.first.reports().answered(null, this.declaration);
 		}
 		catch (DataAccessException ex) {
 			if (this.first.latest() == null) {
-				this.first.reports().answered(ex, null, this.declaration);
+				this.first.reports().answered(ex, this.declaration);
 				this.timeouts = (ex instanceof QueryTimeoutException) ? this.timeouts + 1 : 0;
 				schedule(this.first.now().plus(NextFiring.pause(this.earlier++)));
 			}
@@ -82,30 +85,53 @@ final class LookBack {
 
 	private void finish(JobStatus status) {
 		JobRun last = status.runs().get(0);
-		Instant earliest = this.first.now().minus(this.declaration.startWithin());
-		if (status.resumedAt() != null && status.resumedAt().isAfter(earliest)) {
-			earliest = status.resumedAt();
-		}
-		Unrun unrun = this.declaration.runMissed() ? latestUnrun(last, earliest) : null;
-		if (unrun != null) {
+		Unrun unrun = isOfThisSchedule(last) ? latestUnrun(last, status.resumedAt()) : null;
+		boolean inTime = unrun != null && this.first.now().isBefore(tooLate(unrun));
+		if (unrun != null && inTime && this.declaration.runMissed()) {
 			// The request repeats a crashed run first if the job requires that
 			unrun.task().call(JobRequest.first(new Schedule.Planned(unrun.planned())));
+			return;
 		}
-		else if (this.declaration.rerun() && last.outcome() != JobRun.Outcome.SUCCEEDED
-				&& last.outcome() != JobRun.Outcome.FAILED) {
+		if (this.declaration.rerun() && isRepeatable(last)
+				&& this.tasks.stream().anyMatch((task) -> task.plan().isPlanned(last.plannedAt()))) {
 			this.first.call(JobRequest.look(last, this.first.latest()));
+		}
+		if (unrun != null) {
+			unrun.task().expireAt(tooLate(unrun), this.method, unrun.planned());
 		}
 	}
 
-	private @Nullable Unrun latestUnrun(JobRun last, Instant earliest) {
-		// Otherwise the job had another schedule then
-		if (this.tasks.stream().noneMatch((task) -> task.plan().plans(last.plannedAt()))) {
-			return null;
-		}
+	/**
+	 * Whether the job had the same schedule then.
+	 */
+	private boolean isOfThisSchedule(JobRun last) {
+		return this.tasks.stream().anyMatch((task) -> task.plan().plans(last.plannedAt()))
+				&& (last.plan() == null || last.plan().equals(this.first.describe()));
+	}
+
+	private Instant tooLate(Unrun unrun) {
+		return unrun.planned().plus(this.declaration.startWithin()).plusMillis(1);
+	}
+
+	private static boolean isRepeatable(JobRun last) {
+		return last.outcome() == null || switch (last.outcome()) {
+			case CRASHED, LOST, ABANDONED -> true;
+			case SUCCEEDED, FAILED, MISSED -> false;
+		};
+	}
+
+	/**
+	 * Return the latest planned time after the last run, and after the end of a pause.
+	 */
+	private @Nullable Unrun latestUnrun(JobRun last, @Nullable Instant resumedAt) {
 		boolean neverBegan = last.outcome() == JobRun.Outcome.ABANDONED;
+		Instant than = neverBegan ? last.plannedAt().minusMillis(1) : last.plannedAt();
+		if (resumedAt != null && resumedAt.isAfter(than)) {
+			than = resumedAt.minusMillis(1);
+		}
 		Unrun latest = null;
 		for (JobTask task : this.tasks) {
-			Instant planned = task.plan().latestAfter(last.plannedAt(), neverBegan, earliest);
+			Instant planned = task.plan().latest(than, this.first.now());
 			if (planned != null && (latest == null || planned.isAfter(latest.planned()))) {
 				latest = new Unrun(task, planned);
 			}

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a schedule of a job does after an answer, in addition to the firings that its
- * trigger plans. {@link #after} has the rules. It is the only place that decides that
- * this instance has missed a planned time.
+ * trigger plans. {@link #after} has the rules. A planned time that this instance no
+ * longer requests is settled by the record: with the next one that is granted or missed.
  */
 sealed interface NextFiring {
 
@@ -46,7 +46,7 @@ sealed interface NextFiring {
 			return NONE;
 		}
 		if (answer.request().isOvertakenBy(latest)) {
-			return overtaken(answer);
+			return NONE;
 		}
 		LockRefusal refusal = answer.refusal();
 		// The lease of the holder could have ended by then
@@ -57,15 +57,6 @@ sealed interface NextFiring {
 		}
 		return (schedule instanceof Schedule.FixedRate rate) ? afterPeriod(answer, rate, rate.period(), now, retryIn)
 				: afterPeriod(answer, schedule, ((Schedule.FixedDelay) schedule).delay(), now, retryIn);
-	}
-
-	/**
-	 * Decide about a planned time that is not requested any more, since the next one has
-	 * come. A refusal by the server was already logged as skipped.
-	 */
-	static NextFiring overtaken(Answer answer) {
-		return (answer.failure() != null && !answer.request().look())
-				? new Missed(answer, Missed.Reason.OVERTAKEN, NONE) : NONE;
 	}
 
 	private static NextFiring afterInstant(Answer answer, Schedule.Planned planned, @Nullable Instant latest,
@@ -84,19 +75,24 @@ sealed interface NextFiring {
 		JobRun inProgress = answer.lastRun();
 		NextFiring look = (leaseEnd != null && inProgress != null)
 				? new At(leaseEnd, JobRequest.look(inProgress, latest)) : NONE;
-		if (!answer.isOpen()) {
-			return look;
+		if (verdict != null && verdict.reason() == Reason.TOO_LATE) {
+			return new Expired(answer);
 		}
-		Instant retryAt = now.plus(retryIn);
+		return answer.isOpen() ? new Retry(retryAt(answer, planned, now, retryIn), answer) : look;
+	}
+
+	/**
+	 * Return when to retry. If the planned time has become too late by then, the server
+	 * refuses it as such.
+	 */
+	private static Instant retryAt(Answer answer, Schedule.Planned planned, Instant now, Duration retryIn) {
 		Declaration declaration = answer.declaration();
-		if (request.look() || declaration == null) {
-			return new Retry(retryAt, answer);
+		Instant at = now.plus(retryIn);
+		if (answer.request().look() || declaration == null) {
+			return at;
 		}
-		Instant until = planned.at().plus(declaration.startWithin());
-		if (!now.isBefore(until)) {
-			return new Missed(answer, Missed.Reason.TOO_LATE, look);
-		}
-		return new Retry(retryAt.isBefore(until) ? retryAt : until, answer);
+		Instant tooLate = planned.at().plus(declaration.startWithin()).plusMillis(1);
+		return (now.isBefore(tooLate) && tooLate.isBefore(at)) ? tooLate : at;
 	}
 
 	private static NextFiring afterPeriod(Answer answer, Schedule schedule, Duration period, Instant now,
@@ -138,7 +134,7 @@ sealed interface NextFiring {
 		return switch (verdict.reason()) {
 			case RUNNING, OVERLAPPED ->
 				refusal.holder().remaining().isZero() ? null : now.plus(refusal.holder().remaining());
-			case DONE, NOT_DUE, PAUSED -> null;
+			case DONE, NOT_DUE, TOO_LATE, PAUSED -> null;
 		};
 	}
 
@@ -196,6 +192,10 @@ sealed interface NextFiring {
 	 */
 	record Retry(Instant at, Answer answer) implements Timed {
 
+		Retry at(Instant at) {
+			return new Retry(at, this.answer);
+		}
+
 		@Override
 		public JobRequest request() {
 			return this.answer.retry();
@@ -211,24 +211,12 @@ sealed interface NextFiring {
 	}
 
 	/**
-	 * This instance gives the planned time up. As far as it knows, no instance has run
-	 * it.
+	 * The planned time can no longer start, and is to be recorded as missed unless
+	 * another instance does that first.
 	 *
-	 * @param answer the last answer
-	 * @param then what to do nevertheless, for the run before it
+	 * @param answer the answer of the server that it is too late
 	 */
-	record Missed(Answer answer, Reason reason, NextFiring then) implements NextFiring {
-
-		enum Reason {
-
-			/** It could not start within {@code startWithin}. */
-			TOO_LATE,
-
-			/** It could not start before the next planned time. */
-			OVERTAKEN
-
-		}
-
+	record Expired(Answer answer) implements NextFiring {
 	}
 
 }

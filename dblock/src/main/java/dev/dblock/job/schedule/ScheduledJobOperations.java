@@ -101,14 +101,13 @@ final class ScheduledJobOperations implements JobOperations {
 			@Nullable String problem) {
 		JobStatus status = (found != null) ? found : new JobStatus(job.id(), List.of(), false, null, null, null, null,
 				context.clock(List.of(job)).now(Clock.systemUTC()));
-		List<JobPlan> plans = context.tasks(job).stream().map(JobTask::plan).toList();
+		List<JobTask> tasks = context.tasks(job);
+		List<JobPlan> plans = tasks.stream().map(JobTask::plan).toList();
 		List<JobInfo.Schedule> schedules = plans.stream()
 			.map(JobPlan::schedule)
 			.sorted(Comparator.comparing(JobInfo.Schedule::description))
 			.toList();
-		if (plans.size() == 1) {
-			plans.get(0).compare(status.runs());
-		}
+		tasks.stream().findFirst().ifPresent((task) -> task.plan().compare(status.runs(), task.describe()));
 		boolean overdue = plans.stream()
 			.map(JobPlan::openSince)
 			.filter(Objects::nonNull)

@@ -241,7 +241,8 @@ public final class ScheduledJobs {
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
 		Collection<JobMethod> methods = of(task);
 		methods.forEach(JobMethod::capture);
-		job.reports().alone(() -> methods.size() == 1 && tasks(methods.iterator().next()).size() == 1);
+		// Several beans of one class have the same schedules
+		job.tasks(() -> methods.isEmpty() ? List.of() : tasks(methods.iterator().next()));
 		if (this.onlyOnRequest) {
 			job.fireOnlyOnRequest();
 		}

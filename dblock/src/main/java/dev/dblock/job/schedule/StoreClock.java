@@ -44,6 +44,10 @@ final class StoreClock {
 		return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();
 	}
 
+	synchronized boolean isKnown() {
+		return this.reading != null;
+	}
+
 	/**
 	 * Convert an instant of the server's clock to the scheduler's clock.
 	 * @param server the instant

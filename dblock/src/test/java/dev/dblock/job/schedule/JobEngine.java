@@ -146,6 +146,20 @@ class JobEngine implements LockEngine {
 			return find(lock, key.id(), limit).map(ClaimRecord.Status.class::cast);
 		}
 
+		/**
+		 * Record a planned time as missed.
+		 */
+		default Optional<JobStatus> expire(Instant planned) {
+			return Optional.empty();
+		}
+
+		@Override
+		default Optional<ClaimRecord.Status> expire(String lock, ClaimRecord.Request request,
+				@Nullable Duration limit) {
+			JobFiring firing = (JobFiring) request.claim();
+			return expire(((Schedule.Planned) firing.schedule()).at()).map(ClaimRecord.Status.class::cast);
+		}
+
 		@Override
 		default void pause(String lock, Claim.Key key, String by) {
 		}

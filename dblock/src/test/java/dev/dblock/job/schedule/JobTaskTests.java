@@ -15,6 +15,7 @@ import java.util.concurrent.Delayed;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import ch.qos.logback.classic.Level;
@@ -88,6 +89,8 @@ class JobTaskTests {
 
 	private Supplier<Optional<JobStatus>> status = Optional::empty;
 
+	private Function<Instant, Optional<JobStatus>> expired = (planned) -> Optional.empty();
+
 	private final List<Duration> limits = new ArrayList<>();
 
 	private final JobEngine engine = new JobEngine(new JobRecords() {
@@ -96,6 +99,11 @@ class JobTaskTests {
 		public Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
 			JobTaskTests.this.limits.add(limit);
 			return JobTaskTests.this.status.get();
+		}
+
+		@Override
+		public Optional<JobStatus> expire(Instant planned) {
+			return JobTaskTests.this.expired.apply(planned);
 		}
 
 		@Override
@@ -410,7 +418,7 @@ class JobTaskTests {
 		assertThat(this.firings).extracting(JobFiring::id).hasSize(8).containsOnly(this.firings.get(0).id());
 		assertThat(output)
 			.containsOnlyOnce("The request to the MongoDB server for the lock of the job 'job' failed. This instance"
-					+ " retries until there is an answer, for up to 10 min. away")
+					+ " retries until there is an answer. away")
 			.doesNotContain("missed");
 	}
 
@@ -530,10 +538,8 @@ class JobTaskTests {
 		followUp.task().run();
 		assertThat(this.firings).extracting(JobFiring::schedule)
 			.containsExactly(new Schedule.Planned(at("12:00:00")), new Schedule.Planned(at("12:00:10")));
-		assertThat(output).containsOnlyOnce("missed its planned time")
-			.contains("The job 'job' missed its planned time 2026-03-01T12:00:00Z: it could not start before its next"
-					+ " planned time. The request to the MongoDB server failed: away. Check the server");
-		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		assertThat(output).as("the record settles it").doesNotContain("missed");
+		assertThat(this.givenUp).isEmpty();
 	}
 
 	@Test
@@ -548,8 +554,7 @@ class JobTaskTests {
 		others.task.run();
 		this.timers.fire();
 		assertThat(planned()).containsExactly(at("12:00:00"), at("12:00:10"));
-		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z");
-		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		assertThat(output).doesNotContain("missed");
 	}
 
 	private JobTask another(Timers timers) {
@@ -569,8 +574,7 @@ class JobTaskTests {
 		this.timers.task.run();
 		failed().accept(calls.get(0));
 		somethingElse(Duration.ofSeconds(1)).accept(calls.get(1));
-		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z");
-		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		assertThat(output).doesNotContain("missed");
 		assertThat(this.timers.pending).hasSize(1);
 		this.timers.fire();
 		assertThat(this.firings.get(2).schedule()).isEqualTo(new Schedule.Planned(at("12:00:10")));
@@ -591,18 +595,170 @@ class JobTaskTests {
 	}
 
 	@Test
-	void plannedTimeIsMissedOnceItCannotStartAnyMore(CapturedOutput output) {
+	void plannedTimeIsRecordedAsMissedOnceItCannotStartAnyMore(CapturedOutput output) {
 		Runnable firing = planned(at("12:00:00"));
-		this.answer = somethingElse(Duration.ofHours(1));
+		Instant tooLate = at("12:00:00").plus(START_WITHIN);
+		Consumer<BoundCall> held = somethingElse(Duration.ofHours(1));
+		this.answer = (call) -> (this.time.server().isAfter(tooLate) ? refused(Reason.TOO_LATE, null) : held)
+			.accept(call);
+		this.expired = (planned) -> Optional.of(recorded(null, missed(planned, null)));
 		firing.run();
 		while (!this.timers.pending.isEmpty()) {
 			assertThat(output).doesNotContain("missed");
 			this.timers.fire();
 		}
-		assertThat(this.time.instant()).isEqualTo(at("12:00:00").plus(START_WITHIN));
-		assertThat(output).containsOnlyOnce("missed its planned time")
-			.contains("it could not start within 10 min. The lock 'job' is not available: held by another");
+		assertThat(this.time.instant()).isEqualTo(tooLate.plusMillis(1));
+		assertThat(this.firings).extracting(JobFiring::startWithin).containsOnly(START_WITHIN);
+		assertThat(output).containsOnlyOnce("The job 'job' missed its planned time 2026-03-01T12:00:00Z:");
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void plannedTimeThatAnotherInstanceRecordedAsMissedIsNotReported(CapturedOutput output) {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = refused(Reason.TOO_LATE, null);
+		firing.run();
+		assertThat(output).doesNotContain("missed");
+		assertThat(this.givenUp).isEmpty();
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void recordOfAMissedPlannedTimeIsRetried(CapturedOutput output) {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = refused(Reason.TOO_LATE, null);
+		this.expired = (planned) -> {
+			throw new QueryTimeoutException("away");
+		};
+		firing.run();
+		assertThat(this.timers.pending).hasSize(1);
+		this.expired = (planned) -> Optional.of(recorded(null, missed(planned, null)));
+		this.timers.fire();
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		assertThat(output).containsOnlyOnce("ERROR");
+	}
+
+	@Test
+	void runReportsThePlannedTimesThatItSettles(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		JobRun before = ended(at("11:00:00"), at("11:45:00"), null);
+		cron("0 */20 * * * *");
+		JobRun run = after(at("12:20:00"), at("11:00:00"));
+		this.status = () -> Optional.of(recorded(null, run, before));
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(output)
+			.containsOnlyOnce("The job 'job' skipped 2 planned times, from 2026-03-01T11:20:00Z to"
+					+ " 2026-03-01T11:40:00Z: the run for 2026-03-01T11:00:00Z was in progress on another until"
+					+ " 2026-03-01T11:45:00Z")
+			.containsOnlyOnce("The job 'job' missed its planned time 2026-03-01T12:00:00Z: no instance was up");
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void plannedTimesOfAPauseAreSkipped(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		cron("0 */20 * * * *");
+		JobRun run = after(at("12:20:00"), at("11:40:00"));
+		this.status = () -> Optional.of(recorded(at("12:01:00"), run, ended(at("11:40:00"), at("11:41:00"), null)));
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(output).containsOnlyOnce(
+				"skipped its planned time 2026-03-01T12:00:00Z: the job was paused until" + " 2026-03-01T12:01:00Z");
+		assertThat(this.givenUp).isEmpty();
+	}
+
+	@Test
+	void nothingIsMissedByTheNextPlannedTimeOrByARepetitionOrAnotherSchedule(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		cron("0 */20 * * * *");
+		this.status = () -> {
+			throw new AssertionError("nothing to look up");
+		};
+		for (JobRun run : List.of(after(at("12:20:00"), at("12:00:00")), after(at("12:20:00"), at("11:10:00")),
+				new JobRun(NAME, at("12:20:00"), 2, at("12:20:00"), null, null, "another", 1, null, at("11:00:00"),
+						null))) {
+			this.answer = (call) -> grantedRun(run).accept(call);
+			this.task.fire(new Schedule.Planned(at("12:20:00")));
+		}
+		JobRun changed = after(at("12:20:00"), at("11:40:00"));
+		this.status = () -> Optional
+			.of(recorded(null, changed, ended(at("11:40:00"), at("11:41:00"), "cron 0 */10 * * * * in Z")));
+		this.answer = (call) -> grantedRun(changed).accept(call);
+		this.task.fire(new Schedule.Planned(at("12:20:00")));
+		assertThat(output).doesNotContain("missed its").doesNotContain("skipped").containsOnlyOnce("has changed from");
+		assertThat(this.givenUp).isEmpty();
+	}
+
+	@Test
+	void outageIsTheReasonOfWhatIsMissedInIt(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		cron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobRun run = after(at("12:40:00"), at("12:00:00"));
+		this.status = Optional::empty;
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:20:00Z: the requests of this"
+				+ " instance to the MongoDB server failed: away");
+	}
+
+	@Test
+	void manyMissedPlannedTimesAreReportedInOneLine(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		cron("* * * * * *");
+		JobRun run = after(at("12:05:01"), at("11:00:00"));
+		this.status = () -> Optional.of(recorded(null, run, ended(at("11:00:00"), at("11:00:00"), null)));
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(output).containsOnlyOnce("missed 1,000 planned times and earlier ones, from 2026-03-01T11:48:21Z to"
+				+ " 2026-03-01T12:05:00Z: no instance was up");
+		assertThat(this.givenUp).hasSize(1000);
+	}
+
+	@Test
+	void theLatestPlannedTimeThatFallsIntoARunStartsRightAfterIt() {
+		this.task.byTrigger(new CronTrigger("0 * * * * *", ZoneOffset.UTC));
+		this.answer = (call) -> {
+			granted(this.time.server()).accept(call);
+			this.time.pass(Duration.ofSeconds(150));
+		};
+		this.timers.tick();
+		assertThat(planned()).containsExactly(at("12:01:00"));
+		assertThat(this.timers.next).isEqualTo(at("12:03:30"));
+		this.answer = (call) -> granted(this.time.server()).accept(call);
+		this.timers.tick();
+		assertThat(planned()).containsExactly(at("12:01:00"), at("12:03:00"));
+		assertThat(this.timers.next).isEqualTo(at("12:04:00"));
+	}
+
+	@Test
+	void aFiringThatIsLateRequestsTheLatestPlannedTime() {
+		this.task.byTrigger(new CronTrigger("0 * * * * *", ZoneOffset.UTC));
+		this.answer = refused(Reason.DONE, null);
+		this.time.pass(Duration.ofSeconds(200));
+		this.timers.task.run();
+		assertThat(planned()).containsExactly(at("12:03:00"));
+		this.timers.plan();
+		assertThat(this.timers.next).isEqualTo(at("12:04:00"));
+	}
+
+	private static JobRun after(Instant planned, Instant after) {
+		return new JobRun(NAME, planned, 1, planned, null, null, "this", 2, null, after, "cron 0 */20 * * * * in Z");
+	}
+
+	private static JobRun missed(Instant planned, @Nullable Instant after) {
+		return new JobRun(NAME, planned, 0, planned, planned, JobRun.Outcome.MISSED, "this", 1, null, after, null);
+	}
+
+	private static JobRun ended(Instant planned, Instant ended, @Nullable String plan) {
+		return new JobRun(NAME, planned, 1, planned, ended, JobRun.Outcome.SUCCEEDED, "another", 1, null, null, plan);
+	}
+
+	private static Consumer<BoundCall> grantedRun(JobRun run) {
+		return (call) -> call.granted(run);
 	}
 
 	@Test
@@ -617,20 +773,6 @@ class JobTaskTests {
 			.extracting(JobFiring::schedule)
 			.containsOnly(new Schedule.Planned(at("12:00:00")));
 		assertThat(this.timers.pending).isEmpty();
-	}
-
-	@Test
-	void missedPlannedTimeLeavesTheLookAtTheRunBefore() {
-		this.rerun = true;
-		Runnable firing = planned(at("12:00:00"));
-		this.answer = overlapped(at("11:00:00"), Duration.ofMinutes(1));
-		this.time.pass(START_WITHIN);
-		firing.run();
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(this.time.instant().plusSeconds(60));
-		this.answer = failed();
-		this.timers.fire();
-		assertThat(this.firings.get(1).schedule()).isEqualTo(new Schedule.Planned(at("11:00:00")));
-		assertThat(this.timers.pending).as("a look that was not answered").hasSize(1);
 	}
 
 	@Test
@@ -851,12 +993,18 @@ class JobTaskTests {
 		this.answer = (call) -> call.refused(JobEngine.refused(NAME, Reason.DONE, null,
 				JobEngine.run(NAME, at("13:30:00"), at("13:30:00")), this.time.server()));
 		this.timers.tick();
-		assertThat(output).doesNotContain("which is not in its schedule");
-		this.task.reports().alone(() -> true);
-		this.timers.tick();
-		this.timers.tick();
+		assertThat(output).doesNotContain("schedule");
+		this.task.tasks(() -> List.of(this.task));
+		this.task.call(JobRequest.first(new Schedule.Planned(at("13:00:00"))));
+		this.task.call(JobRequest.first(new Schedule.Planned(at("13:00:00"))));
 		assertThat(output).containsOnlyOnce("The job 'job' was run by another for the planned time"
-				+ " 2026-03-01T13:30:00Z, which is not in its schedule on this instance (cron 0 0 * * * * in Z)");
+				+ " 2026-03-01T13:30:00Z by another schedule, but this instance has 'cron 0 0 * * * * in Z'");
+		this.time.pass(Duration.ofHours(1));
+		this.answer = (call) -> call
+			.refused(JobEngine.refused(NAME, Reason.DONE, null, new JobRun(NAME, at("14:00:00"), 1, at("14:00:00"),
+					null, null, "another", 1, null, null, "cron 0 0 * * * * in Europe/Berlin"), this.time.server()));
+		this.task.call(JobRequest.first(new Schedule.Planned(at("14:00:00"))));
+		assertThat(output).containsOnlyOnce("by the schedule 'cron 0 0 * * * * in Europe/Berlin'");
 	}
 
 	@Test
@@ -872,7 +1020,7 @@ class JobTaskTests {
 		Instant late = this.time.server();
 		this.answer = granted(late);
 		this.timers.tick();
-		assertThat(this.givenUp).as("the next planned time has come").containsExactly(late);
+		assertThat(this.givenUp).isEmpty();
 	}
 
 	@Test
@@ -898,13 +1046,32 @@ class JobTaskTests {
 	}
 
 	@Test
-	void startAsksNothingForJobsThatSkip() {
-		planned(at("12:00:00"));
-		this.status = () -> {
-			throw new IllegalStateException();
+	void plannedTimeBeforeTheStartIsRecordedAsMissedOnceItIsTooLate(CapturedOutput output) {
+		cron("0 */20 * * * *");
+		this.status = status(at("11:20:00"), JobRun.Outcome.SUCCEEDED);
+		this.expired = (planned) -> Optional
+			.of(recorded(null, missed(planned, at("11:20:00")), ended(at("11:20:00"), at("11:21:00"), null)));
+		this.task.tasks(() -> List.of(this.task));
+		lookBack();
+		assertThat(this.firings).isEmpty();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:10:00.001"));
+		this.timers.fire();
+		assertThat(this.firings).isEmpty();
+		assertThat(this.givenUp).containsExactly(at("11:40:00"), at("12:00:00"));
+		assertThat(output).containsOnlyOnce("The job 'job' missed 2 planned times, from 2026-03-01T11:40:00Z to");
+	}
+
+	@Test
+	void plannedTimeBeforeTheStartIsLeftToTheFiringThatComesFirst() {
+		cron("0 */20 * * * *");
+		this.status = status(at("11:20:00"), JobRun.Outcome.SUCCEEDED);
+		this.expired = (planned) -> {
+			throw new AssertionError();
 		};
-		LookBack.begin(this.method, List.of(this.task));
-		assertThat(this.timers.pending).isEmpty();
+		lookBack();
+		this.task.fire(new Schedule.Planned(at("12:00:00")));
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("12:00:00"));
 	}
 
 	@Test

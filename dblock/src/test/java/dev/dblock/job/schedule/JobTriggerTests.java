@@ -138,7 +138,7 @@ class JobTriggerTests {
 		assertThat(planned).isSorted().doesNotHaveDuplicates();
 		assertThat(planned.get(0)).isEqualTo("2026-04-04T12:00:00Z");
 		assertThat(planned.get(5)).isBetween("2026-04-04T17:00:00Z", "2026-04-04T18:30:00Z");
-		Instant latest = trigger.latestAfter(planned.get(0), false, planned.get(0), own);
+		Instant latest = trigger.latest(planned.get(0), own.server(), own);
 		assertThat(latest).as("looking back over the repeated hour").isEqualTo(planned.get(5));
 	}
 

@@ -49,8 +49,6 @@ class NextFiringTests {
 			schedule | answer           | time    | later planned | rerun | then
 			none     | -                | -       | -   | -   | nothing
 
-			instant  | failed           | -       | yes | -   | missed: OVERTAKEN
-			instant  | timed out        | -       | yes | -   | missed: OVERTAKEN
 			instant  | -                | -       | yes | -   | nothing
 			look     | -                | -       | yes | -   | nothing
 
@@ -62,17 +60,17 @@ class NextFiringTests {
 			instant  | held             | on time | -   | -   | retry in 0.7 s
 			instant  | held, ending     | on time | -   | -   | retry in 0.1 s
 			instant  | overlapped       | on time | -   | -   | retry in 1 s
-			instant  | failed           | at last | -   | -   | retry in 0.5 s
-			instant  | timed out        | at last | -   | -   | retry in 0.5 s
-			instant  | held             | at last | -   | -   | retry in 0.5 s
+			instant  | failed           | at last | -   | -   | retry in 0.501 s
+			instant  | timed out        | at last | -   | -   | retry in 0.501 s
+			instant  | held             | at last | -   | -   | retry in 0.501 s
 			instant  | held, ending     | at last | -   | -   | retry in 0.1 s
-			instant  | overlapped       | at last | -   | -   | retry in 0.5 s
-			instant  | failed           | late    | -   | -   | missed: TOO_LATE
-			instant  | timed out        | late    | -   | -   | missed: TOO_LATE
-			instant  | held             | late    | -   | -   | missed: TOO_LATE
-			instant  | held, ending     | late    | -   | -   | missed: TOO_LATE
-			instant  | overlapped       | late    | -   | no  | missed: TOO_LATE
-			instant  | overlapped       | late    | -   | yes | missed: TOO_LATE, then look at 11:00 in 30 s
+			instant  | overlapped       | at last | -   | -   | retry in 0.501 s
+			instant  | failed           | late    | -   | -   | retry in 1 s
+			instant  | timed out        | late    | -   | -   | retry in 1 s
+			instant  | held             | late    | -   | -   | retry in 0.7 s
+			instant  | held, ending     | late    | -   | -   | retry in 0.1 s
+			instant  | overlapped       | late    | -   | -   | retry in 1 s
+			instant  | too late         | -       | -   | -   | to be recorded as missed
 			instant  | running          | -       | -   | no  | nothing
 			instant  | running          | -       | -   | yes | look at 12:00 in 30 s
 			instant  | running, next    | -       | -   | no  | nothing
@@ -106,6 +104,7 @@ class NextFiringTests {
 			look     | crashed          | -       | -   | -   | nothing
 			look     | abandoned        | -       | -   | -   | nothing
 			look     | paused           | -       | -   | -   | nothing
+			look     | too late         | -       | -   | -   | to be recorded as missed
 			look     | not due          | -       | -   | -   | look at 11:00 in 0.1 s
 			look     | not due by ours  | -       | -   | -   | look at 11:00 in 0.1 s
 
@@ -130,6 +129,7 @@ class NextFiringTests {
 			periodic | done             | -       | -   | -   | next period in 5 s
 			periodic | crashed          | -       | -   | -   | next period in 5 s
 			periodic | abandoned        | -       | -   | -   | next period in 5 s
+			periodic | too late         | -       | -   | -   | nothing
 			periodic | paused           | -       | -   | -   | next period in 5 s
 			periodic | not due          | -       | -   | -   | next period in 5 s
 			periodic | not due by ours  | -       | -   | -   | next period in 0.1 s
@@ -139,7 +139,7 @@ class NextFiringTests {
 
 	private static final List<String> ANSWERS = List.of("own run", "run of crashed", "no record", "failed", "timed out",
 			"held", "held, ending", "overlapped", "running", "running, next", "running, overdue", "running, freed",
-			"done", "crashed", "abandoned", "paused", "not due", "not due by ours");
+			"done", "crashed", "abandoned", "too late", "paused", "not due", "not due by ours");
 
 	private static final List<String> TIMES = List.of("on time", "at last", "late");
 
@@ -229,9 +229,8 @@ class NextFiringTests {
 	}
 
 	private static String describe(NextFiring next, Instant now) {
-		if (next instanceof NextFiring.Missed missed) {
-			return "missed: " + missed.reason()
-					+ ((missed.then() instanceof NextFiring.None) ? "" : ", then " + describe(missed.then(), now));
+		if (next instanceof NextFiring.Expired) {
+			return "to be recorded as missed";
 		}
 		if (next instanceof NextFiring.Retry retry) {
 			return "retry" + in(now, retry.at());
@@ -293,7 +292,7 @@ class NextFiringTests {
 			return switch (this.time) {
 				case "on time" -> PLANNED.plusSeconds(1);
 				case "at last" -> PLANNED.plus(START_WITHIN).minusMillis(500);
-				default -> PLANNED.plus(START_WITHIN);
+				default -> PLANNED.plus(START_WITHIN).plusMillis(1);
 			};
 		}
 
@@ -349,6 +348,7 @@ class NextFiringTests {
 				case "done" -> refused(null, verdict(Reason.DONE, next, run(PLANNED, JobRun.Outcome.SUCCEEDED)));
 				case "crashed" -> refused(null, verdict(Reason.DONE, next, run(PLANNED, JobRun.Outcome.CRASHED)));
 				case "abandoned" -> refused(null, verdict(Reason.DONE, next, run(PLANNED, JobRun.Outcome.ABANDONED)));
+				case "too late" -> refused(null, verdict(Reason.TOO_LATE, null, run(EARLIER, JobRun.Outcome.FAILED)));
 				case "paused" -> refused(null, verdict(Reason.PAUSED, next, null));
 				case "not due" -> refused(null, verdict(Reason.NOT_DUE, next, null));
 				case "not due by ours" -> refused(null, verdict(Reason.NOT_DUE, now(), null));

@@ -1,0 +1,212 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobNews;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.Answer.Asked;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Reports the planned times of a job that no instance has run, and why. The record
+ * settles each planned time once: a run, or a missed planned time, also settles those
+ * since the one before it, which can no longer be run. The instance that got that entry
+ * into the record reports them, and no other one does.
+ */
+final class PlannedTimeAccount {
+
+	/** How many planned times are computed; any before them are only counted as more. */
+	static final int MOST = 1000;
+
+	/** How long that may take in a thread of the scheduler. */
+	static final Duration LONGEST = Duration.ofMillis(50);
+
+	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
+
+	private final Supplier<Collection<JobPlan>> plans;
+
+	private final Supplier<@Nullable String> outage;
+
+	/**
+	 * Create the account.
+	 * @param plans all schedules of the job; none if they are not known
+	 * @param outage why the last request to the server failed; {@code null} if it did not
+	 */
+	PlannedTimeAccount(Supplier<Collection<JobPlan>> plans, Supplier<@Nullable String> outage) {
+		this.plans = plans;
+		this.outage = outage;
+	}
+
+	/**
+	 * Report the planned times that a run has settled, before its work begins.
+	 */
+	void granted(Asked asked, JobRun run) {
+		Instant after = run.after();
+		if (run.attempt() != 1 || after == null) {
+			return;
+		}
+		PlannedTimes unrun = between(after, run.plannedAt());
+		if (!unrun.times().isEmpty()) {
+			report(asked.method(), unrun, status(asked), run);
+		}
+	}
+
+	/**
+	 * Report a planned time that this instance has recorded as missed, and those that
+	 * this has settled.
+	 * @param status the record since then
+	 */
+	void missed(Answer answer, JobStatus status) {
+		JobMethod method = Objects.requireNonNull(answer.asked()).method();
+		Instant planned = ((Schedule.Planned) Objects.requireNonNull(answer.request().schedule())).at();
+		List<JobRun> runs = status.runs();
+		for (int i = 0; i < runs.size(); i++) {
+			JobRun missed = runs.get(i);
+			if (missed.outcome() != JobRun.Outcome.MISSED || !missed.plannedAt().equals(planned)) {
+				continue;
+			}
+			JobRun before = (i + 1 < runs.size()) ? runs.get(i + 1) : null;
+			if (before != null && before.outcome() == JobRun.Outcome.CRASHED) {
+				JobNews.Crashed crashed = new JobNews.Crashed(before, null);
+				crashed.log(logger);
+				method.report(crashed);
+			}
+			PlannedTimes unrun = (missed.after() != null) ? between(missed.after(), planned) : PlannedTimes.NONE;
+			List<Instant> all = new ArrayList<>(unrun.times());
+			all.add(planned);
+			report(method, new PlannedTimes(all, unrun.more()), status, missed);
+		}
+	}
+
+	private @Nullable JobStatus status(Asked asked) {
+		String lock = asked.method().lock();
+		if (lock == null) {
+			return null;
+		}
+		try {
+			return asked.declaration().status(lock, JobRequest.patience(0)).orElse(null);
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The record of the job '{}' could not be read", asked.method().id(), ex);
+			return null;
+		}
+	}
+
+	/**
+	 * Return what the schedules plan between two planned times. A schedule that does not
+	 * plan one of them has changed in the meantime, so that nothing is known.
+	 */
+	private PlannedTimes between(Instant after, Instant planned) {
+		Collection<JobPlan> plans = this.plans.get();
+		if (plans.stream().noneMatch((plan) -> plan.plans(after))
+				|| plans.stream().noneMatch((plan) -> plan.plans(planned))) {
+			return PlannedTimes.NONE;
+		}
+		TreeSet<Instant> times = new TreeSet<>();
+		boolean more = false;
+		for (JobPlan plan : plans) {
+			PlannedTimes ofPlan = plan.between(after, planned);
+			times.addAll(ofPlan.times());
+			more |= ofPlan.more();
+		}
+		List<Instant> latest = new ArrayList<>(times);
+		int dropped = Math.max(0, latest.size() - MOST);
+		return new PlannedTimes(latest.subList(dropped, latest.size()), more || dropped > 0);
+	}
+
+	private void report(JobMethod method, PlannedTimes unrun, @Nullable JobStatus status, JobRun settling) {
+		JobRun before = (status != null) ? before(status, settling) : null;
+		if (before != null && !Objects.equals(before.plan(), settling.plan()) && before.plan() != null) {
+			logger.info(
+					"The schedule of the job '{}' has changed from '{}' to '{}' since its planned time {}. Planned"
+							+ " times since then are not reported as missed",
+					method.id(), before.plan(), settling.plan(), before.plannedAt());
+			return;
+		}
+		List<Instant> times = unrun.times();
+		for (int from = 0, to = 0; from < times.size(); from = to) {
+			Cause cause = cause(times.get(from), before, status, settling);
+			while (to < times.size() && cause.equals(cause(times.get(to), before, status, settling))) {
+				to++;
+			}
+			report(method, times.subList(from, to), unrun.more() && from == 0, cause);
+		}
+	}
+
+	private static @Nullable JobRun before(JobStatus status, JobRun settling) {
+		return status.runs()
+			.stream()
+			.filter((run) -> run.plannedAt().equals(settling.after()))
+			.findFirst()
+			.orElse(null);
+	}
+
+	private Cause cause(Instant planned, @Nullable JobRun before, @Nullable JobStatus status, JobRun settling) {
+		if (status != null && status.resumedAt() != null && planned.isBefore(status.resumedAt())) {
+			return new Cause(true, "the job was paused until " + status.resumedAt());
+		}
+		if (before != null && before.endedAt() != null && planned.isBefore(before.endedAt())) {
+			return new Cause(true, "the run for %s was in progress on %s until %s".formatted(before.plannedAt(),
+					before.instance(), before.endedAt()));
+		}
+		if (before != null && before.endedAt() == null && before.outcome() != null) {
+			return new Cause(false, "the run for %s on %s had not ended properly (%s)".formatted(before.plannedAt(),
+					before.instance(), before.outcome()));
+		}
+		String outage = this.outage.get();
+		if (outage != null) {
+			return new Cause(false, "the requests of this instance to the MongoDB server failed: " + outage);
+		}
+		if (status != null && settling.outcome() == JobRun.Outcome.MISSED && status.heldBy() != null) {
+			return new Cause(false, "its lock is held by " + status.heldBy());
+		}
+		return new Cause(false, "no instance was up, had a free thread for it and was granted its lock in time");
+	}
+
+	private static void report(JobMethod method, List<Instant> times, boolean more, Cause cause) {
+		String which = (times.size() == 1 && !more) ? "its planned time " + times.get(0)
+				: "%,d planned times%s, from %s to %s".formatted(times.size(), more ? " and earlier ones" : "",
+						times.get(0), times.get(times.size() - 1));
+		if (cause.skipped()) {
+			logger.info("The job '{}' skipped {}: {}", method.id(), which, cause.text());
+			return;
+		}
+		logger.error("The job '{}' missed {}: {}. What was missed does not start any more", method.id(), which,
+				cause.text());
+		times.forEach((planned) -> method.report(new JobNews.Missed(method.id(), planned)));
+	}
+
+	/**
+	 * Why a planned time was not run.
+	 *
+	 * @param skipped whether that is as it should be
+	 */
+	private record Cause(boolean skipped, String text) {
+	}
+
+	/**
+	 * What a schedule plans in a time.
+	 *
+	 * @param times the planned times, in order
+	 * @param more whether there are earlier ones, which were not computed
+	 */
+	record PlannedTimes(List<Instant> times, boolean more) {
+
+		static final PlannedTimes NONE = new PlannedTimes(List.of(), false);
+
+	}
+
+}
