@@ -48,7 +48,9 @@ record JobEvent(What what, int worker, int life, String job, long planned, int a
 		/** The method is about to return. */
 		ENDED,
 		/** The lock was released, or the release was abandoned. */
-		RELEASED
+		RELEASED,
+		/** The planned time was reported as missed. */
+		MISSED
 
 	}
 

@@ -49,6 +49,7 @@ final class JobJudge {
 	List<Finding> findings() {
 		List<Finding> findings = new ArrayList<>(ofRuns());
 		findings.addAll(new DowntimeJudge(this.history, this.byPlannedTime).findings());
+		findings.addAll(new AccountJudge(this.history, this.runs).findings());
 		return findings;
 	}
 

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -99,6 +100,11 @@ final class JobRecords implements LockListener {
 	@Override
 	public void onReleased(LockHandle handle) {
 		handle.run().ifPresent((run) -> add(What.RELEASED, handle.name(), run));
+	}
+
+	@Override
+	public void onMissed(String name, String jobId, Instant plannedAt) {
+		add(What.MISSED, name, plannedAt.toEpochMilli(), 0, 0, 0);
 	}
 
 	private void add(What what, String job, JobRun run) {

@@ -37,7 +37,7 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 					run.started(), run.instance(), 0, 0, 0, run));
 		}
 		for (JobEvent event : history.events()) {
-			if (event.what() != What.STARTING && event.what() != What.READY) {
+			if (event.what() == What.BEGUN || event.what() == What.ENDED || event.what() == What.RELEASED) {
 				runs.merge(event.job() + "/" + event.token(), of(event), JobRunSeen::and);
 			}
 		}

@@ -34,6 +34,13 @@ record RecordedRun(String job, long planned, int attempt, long started, long end
 		return this.outcome.equals("SUCCEEDED") || this.outcome.equals("FAILED");
 	}
 
+	/**
+	 * Return whether it is no run, but the record that the planned time was missed.
+	 */
+	boolean isMissed() {
+		return this.outcome.equals("MISSED");
+	}
+
 	boolean isAbandoned() {
 		return this.outcome.equals(ABANDONED);
 	}

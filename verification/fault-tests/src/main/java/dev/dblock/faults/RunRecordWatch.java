@@ -37,6 +37,8 @@ final class RunRecordWatch implements AutoCloseable {
 
 	private final Map<String, Map<Long, RecordedRun>> runs = new HashMap<>();
 
+	private final Map<String, RecordedRun> missed = new HashMap<>();
+
 	private volatile @Nullable RuntimeException failure;
 
 	private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor((task) -> {
@@ -90,6 +92,12 @@ final class RunRecordWatch implements AutoCloseable {
 		job.getList("runs", Document.class, List.of()).forEach((run) -> present.add(recorded(name, run)));
 		if (job.get("last") instanceof Document last) {
 			present.add(recorded(name, last));
+		}
+		for (RecordedRun run : List.copyOf(present)) {
+			if (run.isMissed()) {
+				this.missed.put(run.job() + run.planned(), run);
+				present.remove(run);
+			}
 		}
 		Map<Long, RecordedRun> known = this.runs.computeIfAbsent(name, (key) -> new HashMap<>());
 		present.forEach((run) -> known.put(run.token(), run));

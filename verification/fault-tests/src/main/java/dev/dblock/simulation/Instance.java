@@ -63,7 +63,7 @@ final class Instance {
 		this.world = world;
 		this.process = process;
 		this.engine = SimulatedEngine.create(world.store().open(this), EngineSettings.defaults(process.name()),
-				ScheduledWork.counting(world.journal()));
+				ScheduledWork.counting(world));
 		this.template = new DefaultLockTemplate(this.engine);
 	}
 

@@ -199,6 +199,11 @@ final class NetworkRepository implements LockRepository {
 		}
 
 		@Override
+		public Optional<ClaimRecord.Status> expire(String lock, ClaimRecord.Request request, @Nullable Duration limit) {
+			return send(() -> this.stored.expire(lock, request, limit), LONGEST);
+		}
+
+		@Override
 		public void pause(String lock, Claim.Key key, String by) {
 			send(() -> {
 				this.stored.pause(lock, key, by);

@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -37,6 +39,8 @@ final class PlannedTimes {
 	private final Map<String, List<Run>> runs = new LinkedHashMap<>();
 
 	private final NavigableSet<Instant> atRate = new TreeSet<>();
+
+	private final Set<String> missed = new HashSet<>();
 
 	private @Nullable Instant counted;
 
@@ -73,6 +77,8 @@ final class PlannedTimes {
 		require(rerun || earlier.isEmpty(), begun, earlier, "runs, and has run before");
 		require(earlier.stream().noneMatch((other) -> other.run.attempt() == run.attempt()), begun, earlier,
 				"is the same attempt as an earlier one");
+		require(!this.missed.contains(run.jobId() + " planned for " + run.plannedAt()), begun, earlier,
+				"runs though it was reported as missed");
 		require(run.attempt() <= JobDecision.MOST_ATTEMPTS, begun, earlier, "is one attempt too many");
 		require(stored(run).stream().noneMatch((other) -> other.attempt() < run.attempt() && isEnd(other.outcome())),
 				begun, earlier, "is repeated though an end is recorded");
@@ -91,6 +97,25 @@ final class PlannedTimes {
 		}
 		earlier.add(begun);
 		return begun;
+	}
+
+	/**
+	 * Called when an instance reports a planned time as missed: no other one does, and it
+	 * does not run, neither before nor after that.
+	 */
+	void missed(String job, Instant plannedAt) {
+		this.scheduler.atomically(() -> {
+			String planned = job + " planned for " + plannedAt;
+			List<Run> runs = this.runs.getOrDefault(planned, List.of());
+			if (!runs.isEmpty()) {
+				this.journal.violation(planned + " is reported as missed, and runs: " + runs,
+						this.scheduler.requireCurrent());
+			}
+			if (!this.missed.add(planned)) {
+				this.journal.violation(planned + " is reported as missed twice", this.scheduler.requireCurrent());
+			}
+			return planned;
+		});
 	}
 
 	private void require(boolean condition, Run begun, List<Run> earlier, String broken) {

@@ -119,12 +119,14 @@ abstract class ScheduledWork {
 	/**
 	 * Count the reports of planned times that were not run, and of crashed runs.
 	 */
-	static LockListener counting(Journal journal) {
+	static LockListener counting(World world) {
+		Journal journal = world.journal();
 		return new LockListener() {
 
 			@Override
 			public void onMissed(String name, String jobId, Instant plannedAt) {
 				journal.count("reported as missed: " + jobId);
+				world.plannedTimes().missed(jobId, plannedAt);
 			}
 
 			@Override
@@ -161,6 +163,7 @@ abstract class ScheduledWork {
 
 		@Scheduled(cron = EACH_PERIOD)
 		@DistributedLock(name = "skipped", leaseSeconds = LEASE)
+		@JobPolicy(startWithinSeconds = 3)
 		void run() {
 			work(SHORTLY_NANOS, false);
 		}

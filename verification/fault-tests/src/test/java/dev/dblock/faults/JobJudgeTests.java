@@ -200,6 +200,31 @@ class JobJudgeTests {
 	}
 
 	@Test
+	void plannedTimeThatIsNotAccountedForIsFound() {
+		runAll(30);
+		this.windows.add(new Window("servers away", 0, nanos(25_000), nanos(31_000)));
+		for (String job : List.of(SKIP, CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE)) {
+			run(2, job, 30_000, 1, 30_100);
+		}
+		assertThat(broken()).containsExactly("planned times that are not accounted for");
+		missed(RERUN, 30_000);
+		assertThat(broken()).isEmpty();
+		missed(RERUN, 30_000);
+		assertThat(broken()).containsExactly("planned times that were reported as missed more than once");
+	}
+
+	@Test
+	void plannedTimeThatWasRunAndReportedAsMissedIsFound() {
+		runAll();
+		missed(RERUN, 30_000);
+		assertThat(broken()).containsExactly("planned times that were reported as missed, and were run");
+	}
+
+	private void missed(String job, long planned) {
+		this.events.add(new JobEvent(What.MISSED, 1, 1, job, planned, 0, 0, 0, nanos(planned + 900)));
+	}
+
+	@Test
 	void lateRepetitionIsFound() {
 		runAll(20, 21, 22, 23, 24);
 		for (int second = 20; second <= 24; second++) {
