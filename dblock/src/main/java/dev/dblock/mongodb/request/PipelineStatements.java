@@ -34,6 +34,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 import static dev.dblock.mongodb.request.BsonParts.anyOf;
+import static dev.dblock.mongodb.request.BsonParts.date;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.encoded;
 import static dev.dblock.mongodb.request.BsonParts.literal;
