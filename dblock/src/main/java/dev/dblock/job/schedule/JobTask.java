@@ -200,6 +200,7 @@ final class JobTask {
 	}
 
 	void unlocked(JobRequest request) {
+		this.account.unlocked(request.schedule());
 		this.plan.settled(request.schedule(), now());
 	}
 

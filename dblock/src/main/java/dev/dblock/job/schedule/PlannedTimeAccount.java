@@ -40,6 +40,9 @@ final class PlannedTimeAccount {
 
 	private final Supplier<@Nullable String> outage;
 
+	/** The latest planned time at which the method was called without its lock. */
+	private volatile @Nullable Instant unlocked;
+
 	/**
 	 * Create the account.
 	 * @param plans all schedules of the job; none if they are not known
@@ -48,6 +51,15 @@ final class PlannedTimeAccount {
 	PlannedTimeAccount(Supplier<Collection<JobPlan>> plans, Supplier<@Nullable String> outage) {
 		this.plans = plans;
 		this.outage = outage;
+	}
+
+	/**
+	 * Record that the method was called without its lock, whose condition is false.
+	 */
+	void unlocked(@Nullable Schedule schedule) {
+		if (schedule instanceof Schedule.Planned planned) {
+			this.unlocked = planned.at();
+		}
 	}
 
 	/**
@@ -155,6 +167,10 @@ final class PlannedTimeAccount {
 	}
 
 	private Cause cause(Instant planned, @Nullable JobRun before, @Nullable JobStatus status, JobRun settling) {
+		Instant unlocked = this.unlocked;
+		if (unlocked != null && !planned.isAfter(unlocked)) {
+			return new Cause(true, "the condition of its lock was false until " + unlocked);
+		}
 		if (status != null && status.resumedAt() != null && planned.isBefore(status.resumedAt())) {
 			return new Cause(true, "the job was paused until " + status.resumedAt());
 		}

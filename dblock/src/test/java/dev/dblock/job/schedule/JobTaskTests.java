@@ -692,6 +692,22 @@ class JobTaskTests {
 	}
 
 	@Test
+	void plannedTimesWithoutTheLockAreNotMissed(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		cron("0 */20 * * * *");
+		this.answer = BoundCall::unlocked;
+		this.timers.tick();
+		this.timers.tick();
+		JobRun run = after(at("13:00:00"), at("12:00:00"));
+		this.status = Optional::empty;
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(output).containsOnlyOnce("skipped 2 planned times, from 2026-03-01T12:20:00Z to"
+				+ " 2026-03-01T12:40:00Z: the condition of its lock was false until 2026-03-01T12:40:00Z");
+		assertThat(this.givenUp).isEmpty();
+	}
+
+	@Test
 	void outageIsTheReasonOfWhatIsMissedInIt(CapturedOutput output) {
 		this.task.tasks(() -> List.of(this.task));
 		cron("0 */20 * * * *");
