@@ -33,8 +33,9 @@ public interface ClaimRecord {
 	 * @param request the request
 	 * @param lock the lock that the record is stored with
 	 * @param now the current time
-	 * @return the record; {@code null} if there is nothing to record, because another
-	 * instance did so or the claim is not too late
+	 * @return the record, unchanged if the same claim was recorded before; {@code null}
+	 * if there is nothing to record, because another instance did so or the claim is not
+	 * too late
 	 */
 	@Nullable ClaimRecord expired(Request request, LockState lock, long now);
 
@@ -129,8 +130,9 @@ public interface ClaimRecord {
 	 * @param token the token of the last acquisition
 	 * @param expiresAt when the lease of the last acquisition ends, or has ended; zero if
 	 * unknown
+	 * @param acquiredAt when it was last acquired; zero if unknown
 	 */
-	record LockState(@Nullable String holder, boolean taken, long token, long expiresAt) {
+	record LockState(@Nullable String holder, boolean taken, long token, long expiresAt, long acquiredAt) {
 	}
 
 	/**

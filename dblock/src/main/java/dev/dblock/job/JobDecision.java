@@ -89,7 +89,8 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 			return running ? refused(Reason.OVERLAPPED, request, job, lock, null, now)
 					: tooLate(due, request, job, lock, now);
 		}
-		return due(planned(firing.schedule(), due, now), 1, false, request, job, lock,
+		boolean same = last != null && isSame(last, firing, false);
+		return due(planned(firing.schedule(), due, now), 1, same, request, job, lock,
 				(before != null) ? nextDue(firing.schedule(), due) : null, now);
 	}
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
 
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
@@ -67,6 +68,9 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	@Override
 	public @Nullable StoredJob expired(Request request, LockState lock, long now) {
 		JobFiring firing = (JobFiring) request.claim();
+		if (hasExpired(firing)) {
+			return this;
+		}
 		JobDecision decision = JobDecision.of(request, this, lock, now);
 		if (!decision.isTooLate() || !(firing.schedule() instanceof JobFiring.Schedule.Planned planned)) {
 			return null;
@@ -79,6 +83,16 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		return with(new StoredRun(planned.at().toEpochMilli(), 0, firing.id(), null, request.holder(), now, now,
 				JobRun.Outcome.MISSED, request.acquirer(), 0, null, decision.afterCrash(), decision.after(),
 				firing.plan()), before);
+	}
+
+	/**
+	 * Whether a firing has recorded its planned time as missed.
+	 * @param firing the firing
+	 * @return whether it has
+	 */
+	public boolean hasExpired(JobFiring firing) {
+		return Stream.concat(Stream.ofNullable(this.last), this.runs.stream())
+			.anyMatch((run) -> run.outcome() == JobRun.Outcome.MISSED && run.firing().equals(firing.id()));
 	}
 
 	@Override
@@ -203,7 +217,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 			if (this.holder.equals(lock.holder())) {
 				return lock.expiresAt();
 			}
-			return (this.ended != null) ? this.ended : this.started;
+			return (this.ended != null) ? this.ended : lock.acquiredAt();
 		}
 
 		/**

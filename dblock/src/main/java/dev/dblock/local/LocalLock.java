@@ -84,7 +84,7 @@ final class LocalLock {
 	}
 
 	private LockState state(long now) {
-		return new LockState(this.holder, isTaken(now), this.token, this.expiresAt);
+		return new LockState(this.holder, isTaken(now), this.token, this.expiresAt, this.acquiredAt);
 	}
 
 	ClaimRecord.@Nullable Status expire(ClaimRecord.Request request, long now) {

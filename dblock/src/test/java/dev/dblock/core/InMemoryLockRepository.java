@@ -481,7 +481,7 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 
 		ClaimRecord.LockState state(long now) {
 			return new ClaimRecord.LockState(this.holder, isTaken(now), this.token,
-					(this.expiresAt != null) ? this.expiresAt : 0);
+					(this.expiresAt != null) ? this.expiresAt : 0, (this.acquiredAt != null) ? this.acquiredAt : 0);
 		}
 
 		@Nullable String heldBy(long now) {

@@ -235,8 +235,8 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertThat(missed.startedAt()).isEqualTo(missed.endedAt())
 			.isBetween(before.run().startedAt(), storeTime().plus(slack()));
 		assertThat(missed.token()).isZero();
-		for (JobFiring again : List.of(firing, firing.withNewId(), skip(at), late(skip(at.minusMillis(1))),
-				rerun(at))) {
+		assertThat(recordMissed(firing).orElseThrow().runs()).as("repeated without an answer").hasSize(2);
+		for (JobFiring again : List.of(firing.withNewId(), skip(at), late(skip(at.minusMillis(1))), rerun(at))) {
 			assertThat(recordMissed(again)).isEmpty();
 			assertThat(refused(again).reason()).isEqualTo(Reason.DONE);
 			assertThat(refused(again).describe()).startsWith("recorded as missed by host-1 at ");

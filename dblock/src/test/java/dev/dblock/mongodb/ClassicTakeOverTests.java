@@ -118,6 +118,24 @@ class ClassicTakeOverTests implements CommandListener {
 	}
 
 	@Test
+	void aPlannedTimeThatIsRecordedAsMissedMeanwhileIsNotRun() {
+		JobFiring firing = JobFiring.of("nightly", new Schedule.Planned(Instant.EPOCH), false);
+		JobFiring late = firing.withNewId().startWithin(Duration.ofSeconds(1), null);
+		acquire();
+		this.locks.forceReleaseNow("stock");
+		this.looked.set(false);
+		this.afterTheLook = () -> assertThat(
+				JobRecords.of(this.locks).expire(LockRepositoryContract.key("stock"), late))
+			.isPresent();
+		AcquireAnswer answer = this.locks
+			.acquire(LockRepositoryContract.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10))
+				.withClaim(firing));
+		assertThat(this.looked).isTrue();
+		assertThat(answer).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(((JobRefusal) refused.verdict()).reason()).isEqualTo(JobRefusal.Reason.DONE));
+	}
+
+	@Test
 	void aForcedReleaseEndsTheRunThatHasTheLockWhenItIsWritten() {
 		acquire();
 		Document run = new Document("planned", new Date(1000)).append("attempt", 1).append("holder", "next");

@@ -145,9 +145,8 @@ public final class BoundCall {
 		Asked asked = this.asked.get();
 		if (asked == null) {
 			this.asked.compareAndSet(null,
-					new Asked(
-							Objects.requireNonNull(this.method.get()), declaration, this.request.firing(declaration,
-									schedule, (this.requester == null) ? this.task.describe() : null),
+					new Asked(Objects.requireNonNull(this.method.get()), declaration,
+							this.request.firing(declaration, schedule, this.requester == null, this.task.describe()),
 							this.task.nanoTime()));
 			asked = Objects.requireNonNull(this.asked.get());
 		}
@@ -235,6 +234,9 @@ public final class BoundCall {
 		Answer before = this.answer.getAndSet(answer);
 		noteInstance(answer);
 		this.task.answered(answer, before == null);
+		if (run != null && (before == null || before.run() == null)) {
+			this.task.granted(answer);
+		}
 		this.unfollowed.set(true);
 		if (this.returned) {
 			follow();

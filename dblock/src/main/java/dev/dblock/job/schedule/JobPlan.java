@@ -105,6 +105,46 @@ final class JobPlan {
 		return this.description;
 	}
 
+	/**
+	 * Return a text that is the same for the same schedule on each instance. It is empty
+	 * for a task that is called once, and {@code null} for a trigger that has no such
+	 * text.
+	 */
+	@Nullable String text() {
+		if (this.trigger instanceof JobTrigger instants) {
+			CronTrigger cron = instants.cron();
+			ZoneId zone = (cron != null) ? ClockChanges.zoneOf(cron, this.own) : null;
+			return (cron == null) ? null
+					: "cron " + cron.getExpression() + ((zone != null) ? " in " + zone.normalized() : "");
+		}
+		return (this.trigger != null) ? this.description : "";
+	}
+
+	/**
+	 * Whether the trigger can be asked what it plans at any time: one of the application
+	 * may count its calls.
+	 */
+	boolean isCron() {
+		return this.trigger instanceof JobTrigger instants && instants.cron() != null;
+	}
+
+	/**
+	 * Return the first time that was planned since the start of this instance.
+	 */
+	@Nullable Instant first() {
+		return this.first;
+	}
+
+	/**
+	 * Return the firing in addition to that which the trigger has planned, since it did
+	 * not know the time of the server.
+	 * @param now the time of the server's clock
+	 */
+	NextFiring planAgain(Instant now) {
+		Instant planned = (this.trigger != null && isCron()) ? this.trigger.planned() : null;
+		return (planned != null) ? replan(planned, now) : NextFiring.NONE;
+	}
+
 	boolean isPeriodic() {
 		return this.trigger instanceof PeriodicJobTrigger;
 	}
@@ -218,17 +258,18 @@ final class JobPlan {
 	 * Log once per hour if there were runs by another schedule since this instance
 	 * started with the job: instances have different schedules or time zones.
 	 * @param runs all runs of the job
-	 * @param schedules all schedules of the job on this instance, as text
+	 * @param schedules all schedules of the job on this instance, as text; {@code null}
+	 * if they cannot be compared
 	 */
-	void compare(List<JobRun> runs, String schedules) {
+	void compare(List<JobRun> runs, @Nullable String schedules) {
 		Instant first = this.first;
-		if (first == null || !(this.trigger instanceof JobTrigger planning)) {
+		if (schedules == null || first == null || !(this.trigger instanceof JobTrigger planning)) {
 			return;
 		}
 		for (JobRun run : runs) {
-			boolean differs = (run.plan() != null) ? !run.plan().equals(schedules)
-					: schedules.equals(this.description) && !planning.isPlanned(run.plannedAt(), this.own);
-			if (differs && !run.plannedAt().isBefore(first) && mayReport()) {
+			boolean differs = (run.plan() != null) ? !run.plan().equals(schedules) : schedules.equals(text());
+			if (differs && !planning.isPlanned(run.plannedAt(), this.own) && !run.plannedAt().isBefore(first)
+					&& mayReport()) {
 				logger.warn("The job '{}' was run by {} for the planned time {} by {}, but this instance has '{}'."
 						+ " Instances with different schedules or time zones all run the job; give all of them the"
 						+ " same schedule and time zone", run.jobId(), run.instance(), run.plannedAt(),

@@ -70,14 +70,15 @@ record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean l
 	/**
 	 * Return the firing to request.
 	 * @param schedule the schedule of this request
-	 * @param plan the schedules of the job as text; {@code null} for a planned time that
-	 * no schedule plans, which can start at any time
+	 * @param scheduled whether a schedule plans the time; otherwise it can start at any
+	 * time
+	 * @param plan the schedules of the job as text; {@code null} if it is not known
 	 */
-	JobFiring firing(Declaration declaration, Schedule schedule, @Nullable String plan) {
+	JobFiring firing(Declaration declaration, Schedule schedule, boolean scheduled, @Nullable String plan) {
 		JobFiring firing = this.inDoubt;
 		if (firing == null) {
 			firing = JobFiring.of(declaration.id(), schedule, declaration.rerun());
-			if (plan != null) {
+			if (scheduled) {
 				firing = firing.startWithin(declaration.startWithin(), plan);
 			}
 		}

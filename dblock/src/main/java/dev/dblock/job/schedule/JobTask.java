@@ -5,6 +5,8 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.function.Function;
@@ -20,6 +22,7 @@ import dev.dblock.job.schedule.NextFiring.Expired;
 import dev.dblock.job.schedule.NextFiring.NotDue;
 import dev.dblock.job.schedule.NextFiring.Retry;
 import dev.dblock.job.schedule.NextFiring.Timed;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,16 +82,19 @@ final class JobTask {
 	 */
 	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
 		JobTrigger instants = new JobTrigger(trigger, this.clock);
-		return schedule(new JobPlan(JobPlan.describe(trigger, own()), instants, own()),
-				() -> fire(new Schedule.Planned(due(instants))));
+		return schedule(new JobPlan(JobPlan.describe(trigger, own()), instants, own()), () -> fireDue(instants));
 	}
 
-	private Instant due(JobTrigger instants) {
+	private void fireDue(JobTrigger instants) {
 		Instant taken = instants.take();
 		if (!this.clock.isKnown()) {
 			learnTime();
 		}
-		return instants.due(taken, own());
+		Instant due = instants.due(taken, own());
+		// Otherwise the clock of this instance was behind when it started
+		if (!due.isBefore(this.clock.started())) {
+			fire(new Schedule.Planned(due));
+		}
 	}
 
 	/**
@@ -192,10 +198,25 @@ final class JobTask {
 			learn(serverTime, answer.asked().sent());
 		}
 		this.plan.answered(answer, now());
+	}
+
+	/**
+	 * Report what a run settles, before its work begins.
+	 */
+	void granted(Answer answer) {
 		Asked asked = answer.asked();
 		JobRun run = answer.run();
-		if (first && asked != null && run != null) {
+		if (asked == null || run == null) {
+			return;
+		}
+		try {
 			this.account.granted(asked, run);
+		}
+		catch (RuntimeException ex) {
+			// The work is more important than the report
+			FailureLog.warn(logger, ex,
+					"The planned times of the job '{}' before its run for {} could not be reported. Fix the cause",
+					run.jobId(), run.plannedAt());
 		}
 	}
 
@@ -208,6 +229,7 @@ final class JobTask {
 	 * Act on the answer to a call whose method has returned.
 	 */
 	void follow(Answer answer) {
+		String outage = this.reports.outage();
 		this.reports.answered(answer, this.plan, this.tasks.get().isEmpty() ? null : describe());
 		NextFiring next;
 		synchronized (this) {
@@ -227,7 +249,7 @@ final class JobTask {
 			}
 		}
 		if (next instanceof Expired) {
-			expire(answer);
+			expire(answer, outage);
 		}
 	}
 
@@ -243,21 +265,23 @@ final class JobTask {
 	 * @param at when it can no longer start
 	 */
 	void expireAt(Instant at, JobMethod method, Instant planned) {
-		this.timer.start(at, () -> {
+		this.timer.startBeside(at, () -> {
 			if (!isCancelled() && latest() == null) {
-				JobRequest request = JobRequest.first(new Schedule.Planned(planned));
+				Schedule schedule = new Schedule.Planned(planned);
+				JobRequest request = JobRequest.first(schedule);
 				Declaration declaration = method.declaration();
-				JobFiring firing = request.firing(declaration, Objects.requireNonNull(request.schedule()), describe());
-				expire(new Answer(request, new Asked(method, declaration, firing, nanoTime()), null, null, null));
+				JobFiring firing = request.firing(declaration, schedule, true, describe());
+				expire(new Answer(request, new Asked(method, declaration, firing, nanoTime()), null, null, null), null);
 			}
 		});
 	}
 
 	/**
-	 * Record that a planned time was missed. Without an answer, the request for its lock
-	 * is repeated, so that another instance can have recorded it.
+	 * Record that a planned time was missed. Without an answer, the request is repeated:
+	 * only this instance reports what it may have recorded.
+	 * @param outage why the request before the last one failed, if it did
 	 */
-	private void expire(Answer answer) {
+	private void expire(Answer answer, @Nullable String outage) {
 		Asked asked = Objects.requireNonNull(answer.asked());
 		String lock = asked.method().lock();
 		if (lock == null) {
@@ -266,13 +290,31 @@ final class JobTask {
 		try {
 			asked.declaration()
 				.expire(lock, asked.firing(), JobRequest.patience(answer.request().timeouts()))
-				.ifPresent((status) -> this.account.missed(answer, status));
+				.ifPresent((status) -> this.account.missed(answer, status, outage));
 		}
 		catch (DataAccessException ex) {
 			this.reports.answered(ex, asked.declaration());
-			synchronized (this) {
-				this.timer.replace(new Retry(now().plus(NextFiring.pause(answer.request().earlier())), answer),
-						this.plan, this::elapsed);
+			JobRequest again = answer.request().next(answer.request().timeouts() + 1, asked.firing());
+			Answer unanswered = new Answer(again, asked, null, null, ex);
+			this.timer.startBeside(now().plus(NextFiring.pause(again.earlier())), () -> {
+				if (!isCancelled()) {
+					expire(unanswered, outage);
+				}
+			});
+		}
+	}
+
+	/**
+	 * Fire at the time that the schedule plans by the server's clock, if the trigger was
+	 * asked before that was known.
+	 */
+	void planAgain() {
+		if (!this.clock.isKnown()) {
+			learnTime();
+		}
+		synchronized (this) {
+			if (latest() == null && this.plan.planAgain(now()) instanceof Timed timed) {
+				this.timer.replace(timed, this.plan, this::elapsed);
 			}
 		}
 	}
@@ -303,11 +345,21 @@ final class JobTask {
 	}
 
 	/**
-	 * Return all schedules of the job as text.
+	 * Return all schedules of the job as text; {@code null} if one of them has none.
 	 */
-	String describe() {
-		return this.tasks.get().isEmpty() ? this.plan.description()
-				: plans().stream().map(JobPlan::description).sorted().collect(Collectors.joining("; "));
+	@Nullable String describe() {
+		Collection<JobPlan> plans = this.tasks.get().isEmpty() ? List.of(this.plan) : plans();
+		Set<String> texts = new TreeSet<>();
+		for (JobPlan plan : plans) {
+			String text = plan.text();
+			if (text == null) {
+				return null;
+			}
+			if (!text.isEmpty()) {
+				texts.add(text);
+			}
+		}
+		return String.join("; ", texts);
 	}
 
 	/**

@@ -89,15 +89,30 @@ final class JobTimer {
 	 * @param at when it elapses, by the server's clock
 	 */
 	synchronized void start(Instant at, Runnable action) {
-		if (this.closed) {
-			return;
+		ScheduledFuture<?> timer = schedule(at, action);
+		if (timer != null) {
+			this.timer = timer;
 		}
-		try {
-			this.timer = this.scheduler.schedule(new Firing(this.task, action), this.clock.toOwn(at, own()));
+	}
+
+	/**
+	 * Start another timer, which no firing replaces.
+	 * @param at when it elapses, by the server's clock
+	 */
+	void startBeside(Instant at, Runnable action) {
+		ScheduledFuture<?> unused = schedule(at, action);
+	}
+
+	private synchronized @Nullable ScheduledFuture<?> schedule(Instant at, Runnable action) {
+		if (!this.closed) {
+			try {
+				return this.scheduler.schedule(new Firing(this.task, action), this.clock.toOwn(at, own()));
+			}
+			catch (TaskRejectedException ex) {
+				logger.debug("The scheduler does not accept the firing of {} at {}", this.task, at, ex);
+			}
 		}
-		catch (TaskRejectedException ex) {
-			logger.debug("The scheduler does not accept the firing of {} at {}", this.task, at, ex);
-		}
+		return null;
 	}
 
 	private Clock own() {

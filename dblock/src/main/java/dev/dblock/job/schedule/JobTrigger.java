@@ -68,6 +68,11 @@ final class JobTrigger implements PlannedTrigger {
 
 	private final Deque<Pending> pending = new ArrayDeque<>();
 
+	/**
+	 * What a trigger without a cron expression has planned, since it may count its calls.
+	 */
+	private final Deque<Instant> remembered = new ArrayDeque<>();
+
 	private @Nullable Instant last;
 
 	/** The last planned time, if the server refused it as not due. */
@@ -117,6 +122,12 @@ final class JobTrigger implements PlannedTrigger {
 			this.pending.remove();
 		}
 		this.last = planned;
+		if (!(this.trigger instanceof CronTrigger)) {
+			this.remembered.add(planned.truncatedTo(ChronoUnit.MILLIS));
+			if (this.remembered.size() > MOST_PENDING) {
+				this.remembered.remove();
+			}
+		}
 		return own.instant().plus(delay);
 	}
 
@@ -184,7 +195,9 @@ final class JobTrigger implements PlannedTrigger {
 		if (latest == null || isPending(latest)) {
 			return taken;
 		}
-		this.last = latest;
+		if (this.last == null || latest.isAfter(this.last)) {
+			this.last = latest;
+		}
 		return latest;
 	}
 
@@ -213,8 +226,17 @@ final class JobTrigger implements PlannedTrigger {
 				break;
 			}
 		}
+		Instant end = until;
 		for (Instant later = after(next, own); later != null && !later.isAfter(until); later = after(next, own)) {
 			next = later;
+			Instant half = next.plus(Duration.between(next, end).dividedBy(2));
+			Instant afterHalf = after(half, own);
+			if (afterHalf != null && !afterHalf.isAfter(until)) {
+				next = afterHalf;
+			}
+			else {
+				end = half;
+			}
 		}
 		return next;
 	}
@@ -224,6 +246,11 @@ final class JobTrigger implements PlannedTrigger {
 	 * if they cannot be computed in time.
 	 */
 	synchronized PlannedTimes between(Instant after, Instant before, Clock own) {
+		if (!(this.trigger instanceof CronTrigger)) {
+			return new PlannedTimes(
+					this.remembered.stream().filter((each) -> each.isAfter(after) && each.isBefore(before)).toList(),
+					false);
+		}
 		Instant following = after(before, own);
 		Duration step = (following != null) ? Duration.between(before, following) : Duration.ZERO;
 		Instant earliest = before.minus(step.multipliedBy(PlannedTimeAccount.MOST)).minusMillis(1);
@@ -237,9 +264,13 @@ final class JobTrigger implements PlannedTrigger {
 			Instant from = next;
 			if (this.clock.nanoTime() - begun > budget) {
 				// Halfway to the end, with half of the time
-				times.clear();
-				more = true;
-				from = next.plus(Duration.between(next, before).dividedBy(2));
+				Instant half = next.plus(Duration.between(next, before).dividedBy(2));
+				Instant later = after(half, own);
+				if (later != null && later.isBefore(before)) {
+					times.clear();
+					more = true;
+					from = half;
+				}
 				budget /= 2;
 				begun = this.clock.nanoTime();
 			}
@@ -330,6 +361,10 @@ final class JobTrigger implements PlannedTrigger {
 	@Override
 	public synchronized @Nullable Instant planned() {
 		return this.last;
+	}
+
+	@Nullable CronTrigger cron() {
+		return (this.trigger instanceof CronTrigger cron) ? cron : null;
 	}
 
 	/**

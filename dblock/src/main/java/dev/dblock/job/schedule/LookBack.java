@@ -67,6 +67,7 @@ final class LookBack {
 			status = this.declaration.status(JobRequest.patience(this.timeouts));
 			status.ifPresent((found) -> this.first.learn(found.at(), sent));
 			this.first.reports().answered(null, this.declaration);
+			this.tasks.forEach(JobTask::planAgain);
 		}
 		catch (DataAccessException ex) {
 			if (this.first.latest() == null) {
@@ -85,7 +86,7 @@ final class LookBack {
 
 	private void finish(JobStatus status) {
 		JobRun last = status.runs().get(0);
-		Unrun unrun = isOfThisSchedule(last) ? latestUnrun(last, status.resumedAt()) : null;
+		Unrun unrun = (isAsked() && isOfThisSchedule(last)) ? latestUnrun(last, status.resumedAt()) : null;
 		boolean inTime = unrun != null && this.first.now().isBefore(tooLate(unrun));
 		if (unrun != null && inTime && this.declaration.runMissed()) {
 			// The request repeats a crashed run first if the job requires that
@@ -102,11 +103,19 @@ final class LookBack {
 	}
 
 	/**
+	 * Whether the triggers are asked what they plan. Those of the application may count
+	 * their calls, so that they are asked only if the job requires it.
+	 */
+	private boolean isAsked() {
+		return this.declaration.runMissed() || this.tasks.stream().allMatch((task) -> task.plan().isCron());
+	}
+
+	/**
 	 * Whether the job had the same schedule then.
 	 */
 	private boolean isOfThisSchedule(JobRun last) {
 		return this.tasks.stream().anyMatch((task) -> task.plan().plans(last.plannedAt()))
-				&& (last.plan() == null || last.plan().equals(this.first.describe()));
+				&& !PlannedTimeAccount.differ(last.plan(), this.first.describe());
 	}
 
 	private Instant tooLate(Unrun unrun) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
@@ -66,22 +67,40 @@ final class PlannedTimeAccount {
 	 * Report the planned times that a run has settled, before its work begins.
 	 */
 	void granted(Asked asked, JobRun run) {
-		Instant after = run.after();
-		if (run.attempt() != 1 || after == null) {
-			return;
+		if (run.attempt() == 1) {
+			Instant after = run.after();
+			PlannedTimes unrun = (after != null) ? between(after, run.plannedAt()) : sinceStart(run.plannedAt());
+			if (!unrun.times().isEmpty()) {
+				JobStatus status = status(asked);
+				if (after != null || (status != null && status.runs().size() == 1)) {
+					report(asked.method(), unrun, status, run, this.outage.get());
+				}
+			}
 		}
-		PlannedTimes unrun = between(after, run.plannedAt());
-		if (!unrun.times().isEmpty()) {
-			report(asked.method(), unrun, status(asked), run);
-		}
+		this.unlocked = null;
+	}
+
+	/**
+	 * Return what the schedules have planned since the start of this instance, for the
+	 * first run of the job.
+	 */
+	private PlannedTimes sinceStart(Instant planned) {
+		return this.plans.get()
+			.stream()
+			.map(JobPlan::first)
+			.filter((first) -> first != null && first.isBefore(planned))
+			.min(Comparator.naturalOrder())
+			.map((first) -> between(first.minusMillis(1), planned))
+			.orElse(PlannedTimes.NONE);
 	}
 
 	/**
 	 * Report a planned time that this instance has recorded as missed, and those that
 	 * this has settled.
 	 * @param status the record since then
+	 * @param outage why the request before failed; {@code null} if it did not
 	 */
-	void missed(Answer answer, JobStatus status) {
+	void missed(Answer answer, JobStatus status, @Nullable String outage) {
 		JobMethod method = Objects.requireNonNull(answer.asked()).method();
 		Instant planned = ((Schedule.Planned) Objects.requireNonNull(answer.request().schedule())).at();
 		List<JobRun> runs = status.runs();
@@ -97,9 +116,13 @@ final class PlannedTimeAccount {
 				method.report(crashed);
 			}
 			PlannedTimes unrun = (missed.after() != null) ? between(missed.after(), planned) : PlannedTimes.NONE;
+			if (before != null && differ(before.plan(), missed.plan())) {
+				report(method, unrun, status, missed, outage);
+				unrun = PlannedTimes.NONE;
+			}
 			List<Instant> all = new ArrayList<>(unrun.times());
 			all.add(planned);
-			report(method, new PlannedTimes(all, unrun.more()), status, missed);
+			reportEach(method, new PlannedTimes(all, unrun.more()), before, status, missed, outage);
 		}
 	}
 
@@ -118,13 +141,12 @@ final class PlannedTimeAccount {
 	}
 
 	/**
-	 * Return what the schedules plan between two planned times. A schedule that does not
-	 * plan one of them has changed in the meantime, so that nothing is known.
+	 * Return what the schedules plan between two planned times; nothing if they have
+	 * changed since the second one was planned.
 	 */
 	private PlannedTimes between(Instant after, Instant planned) {
 		Collection<JobPlan> plans = this.plans.get();
-		if (plans.stream().noneMatch((plan) -> plan.plans(after))
-				|| plans.stream().noneMatch((plan) -> plan.plans(planned))) {
+		if (plans.stream().noneMatch((plan) -> plan.isPlanned(planned))) {
 			return PlannedTimes.NONE;
 		}
 		TreeSet<Instant> times = new TreeSet<>();
@@ -139,19 +161,32 @@ final class PlannedTimeAccount {
 		return new PlannedTimes(latest.subList(dropped, latest.size()), more || dropped > 0);
 	}
 
-	private void report(JobMethod method, PlannedTimes unrun, @Nullable JobStatus status, JobRun settling) {
+	/**
+	 * Whether two schedules are known to differ.
+	 */
+	static boolean differ(@Nullable String one, @Nullable String other) {
+		return one != null && other != null && !one.equals(other);
+	}
+
+	private void report(JobMethod method, PlannedTimes unrun, @Nullable JobStatus status, JobRun settling,
+			@Nullable String outage) {
 		JobRun before = (status != null) ? before(status, settling) : null;
-		if (before != null && !Objects.equals(before.plan(), settling.plan()) && before.plan() != null) {
+		if (before != null && differ(before.plan(), settling.plan())) {
 			logger.info(
 					"The schedule of the job '{}' has changed from '{}' to '{}' since its planned time {}. Planned"
 							+ " times since then are not reported as missed",
 					method.id(), before.plan(), settling.plan(), before.plannedAt());
 			return;
 		}
+		reportEach(method, unrun, before, status, settling, outage);
+	}
+
+	private void reportEach(JobMethod method, PlannedTimes unrun, @Nullable JobRun before, @Nullable JobStatus status,
+			JobRun settling, @Nullable String outage) {
 		List<Instant> times = unrun.times();
 		for (int from = 0, to = 0; from < times.size(); from = to) {
-			Cause cause = cause(times.get(from), before, status, settling);
-			while (to < times.size() && cause.equals(cause(times.get(to), before, status, settling))) {
+			Cause cause = cause(times.get(from), before, status, settling, outage);
+			while (to < times.size() && cause.equals(cause(times.get(to), before, status, settling, outage))) {
 				to++;
 			}
 			report(method, times.subList(from, to), unrun.more() && from == 0, cause);
@@ -166,7 +201,8 @@ final class PlannedTimeAccount {
 			.orElse(null);
 	}
 
-	private Cause cause(Instant planned, @Nullable JobRun before, @Nullable JobStatus status, JobRun settling) {
+	private Cause cause(Instant planned, @Nullable JobRun before, @Nullable JobStatus status, JobRun settling,
+			@Nullable String outage) {
 		Instant unlocked = this.unlocked;
 		if (unlocked != null && !planned.isAfter(unlocked)) {
 			return new Cause(true, "the condition of its lock was false until " + unlocked);
@@ -174,15 +210,15 @@ final class PlannedTimeAccount {
 		if (status != null && status.resumedAt() != null && planned.isBefore(status.resumedAt())) {
 			return new Cause(true, "the job was paused until " + status.resumedAt());
 		}
-		if (before != null && before.endedAt() != null && planned.isBefore(before.endedAt())) {
-			return new Cause(true, "the run for %s was in progress on %s until %s".formatted(before.plannedAt(),
-					before.instance(), before.endedAt()));
+		JobRun ran = (before != null && before.outcome() != JobRun.Outcome.MISSED) ? before : null;
+		if (ran != null && ran.endedAt() != null && planned.isBefore(ran.endedAt())) {
+			return new Cause(true, "the run for %s was in progress on %s until %s".formatted(ran.plannedAt(),
+					ran.instance(), ran.endedAt()));
 		}
-		if (before != null && before.endedAt() == null && before.outcome() != null) {
-			return new Cause(false, "the run for %s on %s had not ended properly (%s)".formatted(before.plannedAt(),
-					before.instance(), before.outcome()));
+		if (ran != null && ran.endedAt() == null && ran.outcome() != null) {
+			return new Cause(false, "the run for %s on %s had not ended properly (%s)".formatted(ran.plannedAt(),
+					ran.instance(), ran.outcome()));
 		}
-		String outage = this.outage.get();
 		if (outage != null) {
 			return new Cause(false, "the requests of this instance to the MongoDB server failed: " + outage);
 		}

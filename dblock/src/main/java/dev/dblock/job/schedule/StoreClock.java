@@ -24,12 +24,18 @@ final class StoreClock {
 
 	private final LongSupplier nanoTime;
 
+	private final long created;
+
 	private @Nullable Reading reading;
+
+	/** The server's time when this clock was created, as far as it is known. */
+	private Instant started = Instant.MIN;
 
 	private boolean warned;
 
 	StoreClock(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
+		this.created = nanoTime.getAsLong();
 	}
 
 	long nanoTime() {
@@ -42,6 +48,14 @@ final class StoreClock {
 	 */
 	synchronized Instant now(Clock own) {
 		return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();
+	}
+
+	/**
+	 * Return the server's time when this instance started; {@link Instant#MIN} as long as
+	 * no answer has shown it.
+	 */
+	synchronized Instant started() {
+		return this.started;
 	}
 
 	synchronized boolean isKnown() {
@@ -85,6 +99,9 @@ final class StoreClock {
 		}
 		else if (estimate.isAfter(latest)) {
 			estimate = latest;
+		}
+		if (this.reading == null) {
+			this.started = estimate.minusNanos(received - this.created);
 		}
 		this.reading = new Reading(estimate, received);
 		warn(estimate, own.instant());

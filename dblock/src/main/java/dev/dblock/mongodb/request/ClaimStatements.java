@@ -174,7 +174,7 @@ interface ClaimStatements {
 	 * The record of a claim that has expired.
 	 *
 	 * @param filter selects the record as it was read
-	 * @param fields the fields to set
+	 * @param fields the fields to set; none if the same claim was recorded before
 	 */
 	record Expiry(BsonDocument filter, BsonDocument fields) {
 	}

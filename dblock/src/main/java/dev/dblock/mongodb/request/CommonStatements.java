@@ -64,9 +64,8 @@ abstract class CommonStatements implements Statements {
 	/** The record cannot contain the field, or the document would be too large. */
 	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
 
-	/** How long the document of a paused job is kept at least. */
 	/** How long a document is kept after a pause; as long as after a run of a job. */
-	private static final long RESUMED_KEPT = Duration.ofDays(400).toMillis();
+	private static final long RESUMED_KEPT = LeaseTimes.CLAIM_KEPT;
 
 	private static final Logger logger = LoggerFactory.getLogger(CommonStatements.class);
 
@@ -246,7 +245,8 @@ abstract class CommonStatements implements Statements {
 
 	/**
 	 * Record that a claim has expired. A grant or a release since the record was read
-	 * changes it, and then it is read again.
+	 * changes it, and then it is read again. A request whose answer was lost can be
+	 * repeated.
 	 */
 	@Override
 	public final Optional<ClaimRecord.Status> expire(StoreRequest store, String name, ClaimRecord.Request request) {
@@ -256,6 +256,9 @@ abstract class CommonStatements implements Statements {
 				.orElse(null);
 			if (expiry == null) {
 				return Optional.empty();
+			}
+			if (expiry.fields().isEmpty()) {
+				return findRecord(store, name, request.key());
 			}
 			BsonDocument filter = lock(name);
 			filter.putAll(expiry.filter());

@@ -183,8 +183,8 @@ final class JobExpressions implements ClaimStatements.Expressions {
 			branches.add(branch(doc("$gt", earliest(asked), NOW), BsonNull.VALUE));
 		}
 		branches.add(branch(doc("$not", isReadable()), BsonNull.VALUE));
-		branches.add(branch(doc("$and", doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), isInTime()),
-				attempt(firstPlanned(), FIRST)));
+		branches.add(branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()),
+				doc("$cond", isInTime(), attempt(firstPlanned(), FIRST), BsonNull.VALUE)));
 		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
 			BsonDocument crashes = literals(JobRun.Outcome.CRASHED.name(), JobRun.Outcome.LOST.name());
@@ -236,7 +236,7 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	private BsonDocument isRepeatedInTime() {
 		BsonDocument known = doc("$cond", doc("$eq", ref("$" + LockDocument.HOLDER), last(JobFields.RUN_HOLDER)),
 				ref("$" + LockDocument.EXPIRES_AT),
-				doc("$ifNull", last(JobFields.ENDED), doc("$ifNull", last(JobFields.STARTED), this.planned)));
+				doc("$ifNull", last(JobFields.ENDED), ref("$" + LockDocument.ACQUIRED_AT)));
 		return doc("$lte", doc("$subtract", NOW, number(this.firing.startUntil(0))), known);
 	}
 

@@ -68,6 +68,16 @@ final class JobGrant implements ClaimStatements.Grant {
 	public void addToFilter(BsonDocument filter) {
 		BsonValue paused = this.record.fields().get(JobFields.PAUSED);
 		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : CommonStatements.IS_ABSENT);
+		if (this.record.fields().get(JobFields.LAST) instanceof BsonDocument last) {
+			// Each grant and each missed planned time has another holder, each end an
+			// outcome
+			for (String field : List.of(JobFields.PLANNED, JobFields.RUN_HOLDER, JobFields.OUTCOME)) {
+				filter.append(this.job.last(field), last.getOrDefault(field, CommonStatements.IS_ABSENT));
+			}
+		}
+		else {
+			filter.append(this.job.path(JobFields.LAST), CommonStatements.IS_ABSENT);
+		}
 	}
 
 	@Override
@@ -79,24 +89,25 @@ final class JobGrant implements ClaimStatements.Grant {
 
 	/**
 	 * Return the update that records the planned time as missed, unless the record has
-	 * changed since it was read.
-	 * @return the update; {@code null} if the planned time is not too late
+	 * changed since it was read. A run whose lease has ended must not be renewed
+	 * meanwhile, by a request that took long.
+	 * @param lock the document of the lock
+	 * @return the update, which is empty if this firing has recorded it before;
+	 * {@code null} if the planned time is not too late
 	 */
-	ClaimStatements.@Nullable Expiry expiry() {
+	ClaimStatements.@Nullable Expiry expiry(LockDocument lock) {
+		BsonDocument filter = new BsonDocument();
+		if (this.record.toJob().hasExpired((JobFiring) this.request.claim())) {
+			return new ClaimStatements.Expiry(filter, new BsonDocument());
+		}
 		if (!this.decision.isTooLate() || this.record.malformed() != null) {
 			return null;
 		}
-		BsonDocument filter = new BsonDocument();
-		if (this.record.fields().get(JobFields.LAST) instanceof BsonDocument last) {
-			// Each grant has another holder, and each end an outcome
-			for (String field : List.of(JobFields.PLANNED, JobFields.RUN_HOLDER, JobFields.OUTCOME)) {
-				filter.append(this.job.last(field), last.getOrDefault(field, CommonStatements.IS_ABSENT));
-			}
-		}
-		else {
-			filter.append(this.job.path(JobFields.LAST), CommonStatements.IS_ABSENT);
-		}
 		addToFilter(filter);
+		String holder = lock.holder();
+		Long expiresAt = lock.expiresAt();
+		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : CommonStatements.IS_ABSENT);
+		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : CommonStatements.IS_ABSENT);
 		BsonDocument missed = run(number(0)).append(JobFields.ENDED, date(this.now))
 			.append(JobFields.OUTCOME, text(JobRun.Outcome.MISSED.name()));
 		return new ClaimStatements.Expiry(filter,

@@ -225,10 +225,11 @@ final class JobRecord {
 	 */
 	static LockState stateOf(@Nullable LockDocument lock, long now) {
 		if (lock == null) {
-			return new LockState(null, false, 0, 0);
+			return new LockState(null, false, 0, 0, 0);
 		}
 		Long expiresAt = lock.expiresAt();
-		return new LockState(lock.holder(), lock.isTakenAt(now), lock.token(), (expiresAt != null) ? expiresAt : 0);
+		return new LockState(lock.holder(), lock.isTakenAt(now), lock.token(), (expiresAt != null) ? expiresAt : 0,
+				lock.acquiredAt().toEpochMilli());
 	}
 
 }

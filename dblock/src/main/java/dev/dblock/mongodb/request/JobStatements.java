@@ -42,7 +42,7 @@ final class JobStatements implements ClaimStatements {
 
 	@Override
 	public @Nullable Expiry expiry(Request request, LockDocument lock, long now) {
-		return JobGrant.of(request, lock.fields(), lock, now).expiry();
+		return JobGrant.of(request, lock.fields(), lock, now).expiry(lock);
 	}
 
 	@Override

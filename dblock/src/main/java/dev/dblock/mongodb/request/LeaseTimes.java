@@ -18,7 +18,7 @@ record LeaseTimes(long clockAllowance, long retention) {
 	/** The clocks of a client and of a server may drift apart by a thousandth. */
 	static final long DRIFT = 1000;
 
-	private static final long JOB_KEPT = Duration.ofDays(400).toMillis();
+	static final long CLAIM_KEPT = Duration.ofDays(400).toMillis();
 
 	/**
 	 * The latest date of a cleanup, in milliseconds: the document of a paused job stays.
@@ -45,7 +45,7 @@ record LeaseTimes(long clockAllowance, long retention) {
 	 * @return the time
 	 */
 	static long keptFor(@Nullable Claim claim) {
-		return (claim != null) ? JOB_KEPT : 0;
+		return (claim != null) ? CLAIM_KEPT : 0;
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -705,6 +706,62 @@ class JobTaskTests {
 		assertThat(output).containsOnlyOnce("skipped 2 planned times, from 2026-03-01T12:20:00Z to"
 				+ " 2026-03-01T12:40:00Z: the condition of its lock was false until 2026-03-01T12:40:00Z");
 		assertThat(this.givenUp).isEmpty();
+	}
+
+	@Test
+	void triggerOfTheApplicationIsAskedOnlyByTheScheduler(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		Iterator<String> times = List.of("12:00:01", "12:00:02", "12:00:03", "12:00:04").iterator();
+		this.task.byTrigger((context) -> at(times.next()));
+		this.answer = failed();
+		this.timers.tick();
+		this.timers.tick();
+		this.status = Optional::empty;
+		JobRun run = new JobRun(NAME, at("12:00:03"), 1, at("12:00:03"), null, null, "this", 2, null, at("12:00:01"),
+				null);
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(this.givenUp).containsExactly(at("12:00:02"));
+		assertThat(times.next()).as("not asked for more than the next one").isEqualTo("12:00:04");
+		assertThat(this.firings).extracting(JobFiring::plan).containsOnlyNulls();
+		assertThat(output).doesNotContain("has changed");
+	}
+
+	@Test
+	void plannedTimesBeforeTheFirstRunAreMissed() {
+		this.task.tasks(() -> List.of(this.task));
+		cron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		this.timers.tick();
+		JobRun run = new JobRun(NAME, at("13:00:00"), 1, at("13:00:00"), null, null, "this", 2, null);
+		this.status = () -> Optional.of(recorded(null, run));
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(this.givenUp).containsExactly(at("12:20:00"), at("12:40:00"));
+	}
+
+	@Test
+	void accountThatFailsDoesNotFailTheRun(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		cron("0 */20 * * * *");
+		this.status = () -> {
+			throw new IllegalStateException("broken");
+		};
+		this.answer = (call) -> grantedRun(after(at("12:20:00"), at("11:00:00"))).accept(call);
+		this.timers.tick();
+		assertThat(this.firings).hasSize(1);
+		assertThat(output).containsOnlyOnce("could not be reported");
+	}
+
+	@Test
+	void planOfAClockThatIsAheadIsCorrectedAtTheStart() {
+		this.time.set(Duration.ofHours(3));
+		cron("0 */20 * * * *");
+		this.status = status(at("12:00:00"), JobRun.Outcome.SUCCEEDED);
+		lookBack();
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("12:20:00"));
 	}
 
 	@Test
