@@ -90,7 +90,7 @@ final class PlannedTimeAccount {
 			.map(JobPlan::first)
 			.filter((first) -> first != null && first.isBefore(planned))
 			.min(Comparator.naturalOrder())
-			.map((first) -> between(first.minusMillis(1), planned))
+			.map((first) -> from(first, planned))
 			.orElse(PlannedTimes.NONE);
 	}
 
@@ -146,12 +146,21 @@ final class PlannedTimeAccount {
 	 */
 	private PlannedTimes between(Instant after, Instant planned) {
 		Collection<JobPlan> plans = this.plans.get();
-		if (plans.stream().noneMatch((plan) -> plan.isPlanned(planned))) {
+		if (plans.stream().noneMatch((plan) -> plan.isPlanned(planned)) || (plans.stream().allMatch(JobPlan::isCron)
+				&& plans.stream().noneMatch((plan) -> plan.plans(after)))) {
 			return PlannedTimes.NONE;
 		}
+		return from(after.plusMillis(1), planned);
+	}
+
+	/**
+	 * Return what the schedules plan from an instant on, before a planned time.
+	 */
+	private PlannedTimes from(Instant first, Instant planned) {
+		Instant after = first.minusMillis(1);
 		TreeSet<Instant> times = new TreeSet<>();
 		boolean more = false;
-		for (JobPlan plan : plans) {
+		for (JobPlan plan : this.plans.get()) {
 			PlannedTimes ofPlan = plan.between(after, planned);
 			times.addAll(ofPlan.times());
 			more |= ofPlan.more();
