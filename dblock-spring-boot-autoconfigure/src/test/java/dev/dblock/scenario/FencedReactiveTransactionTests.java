@@ -14,7 +14,6 @@ import com.mongodb.MongoException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
-import dev.dblock.testing.OnEachServer;
 import dev.dblock.transaction.ReactiveTransactions;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.reactive.ReactiveLockTemplate;
@@ -51,7 +50,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Reactive transactions of a holder that another one has overtaken, while it still
  * believes in its lease.
  */
-@OnEachServer
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 class FencedReactiveTransactionTests {

@@ -10,7 +10,6 @@ import dev.dblock.mongodb.LockFence;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
 import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +23,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Transactions of sessions that the application manages itself.
  */
-@OnEachServer
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class LockFenceTests {

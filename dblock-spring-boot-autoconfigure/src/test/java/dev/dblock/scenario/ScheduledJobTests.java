@@ -21,7 +21,6 @@ import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +51,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * Jobs of three instances that have nothing but the two annotations.
  */
-@OnEachServer
 @ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class ScheduledJobTests {

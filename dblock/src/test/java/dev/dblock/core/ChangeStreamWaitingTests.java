@@ -34,7 +34,6 @@ import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
 import dev.dblock.transaction.LockTransactions;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -58,7 +57,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Two processes wait for each other's locks. Their polls are so rare that nothing but a
  * signal, or the end of a lease, can wake a waiter within a test.
  */
-@OnEachServer
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class ChangeStreamWaitingTests {

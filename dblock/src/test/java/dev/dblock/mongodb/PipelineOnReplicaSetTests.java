@@ -3,10 +3,8 @@ package dev.dblock.mongodb;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
 import dev.dblock.testing.SameOnEachJdk;
 
-@OnEachServer
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class PipelineOnReplicaSetTests extends MongoJobContract {

@@ -20,7 +20,6 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
 import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.bson.Document;
@@ -35,7 +34,6 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-@OnEachServer
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, faults = true)
 @ExtendWith(OutputCaptureExtension.class)

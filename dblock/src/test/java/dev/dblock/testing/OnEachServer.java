@@ -10,7 +10,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Tests of everything that dblock asks of a server. {@code .ci/run} repeats them on
+ * Tests of the commands that dblock sends to a server. {@code .ci/run} repeats them on
  * versions of MongoDB on which it does not run the others.
  */
 @Tag("on-each-server")
