@@ -13,6 +13,7 @@ import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Instances that ask for the planned times of a job that takes no time.
  */
+@OnEachServer
 @Timeout(300)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class PlannedTimesTests {

@@ -23,6 +23,7 @@ import dev.dblock.store.ReleaseFeed;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.bson.BsonDateTime;
@@ -40,6 +41,7 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@OnEachServer
 @Timeout(300)
 class ChangeStreamReaderTests {
 

@@ -33,6 +33,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.awaitility.Awaitility;
 import org.bson.BsonDocument;
 import org.bson.Document;
@@ -51,6 +52,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Transactions under a lock whose write concern is left to the server.
  */
+@OnEachServer
 @ExtendWith(OutputCaptureExtension.class)
 class DefaultWriteConcernTests {
 

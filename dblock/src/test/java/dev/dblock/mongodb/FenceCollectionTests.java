@@ -24,6 +24,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * When the index that removes old fences is ensured, and what is logged if it cannot be
  * created.
  */
+@OnEachServer
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, faults = true)
 @ExtendWith(OutputCaptureExtension.class)
 class FenceCollectionTests {

@@ -14,6 +14,7 @@ import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 /**
  * The stored form of fences, in both dialects.
  */
+@OnEachServer
 class FenceContractTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);

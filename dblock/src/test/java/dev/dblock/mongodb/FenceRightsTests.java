@@ -9,6 +9,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A user with all privileges for the collection of the locks, and none for that of the
  * fences, gets an error that names the latter.
  */
+@OnEachServer
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, faults = true)
 class FenceRightsTests {
 

@@ -27,6 +27,7 @@ import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The options of each request.
  */
+@OnEachServer
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class SentRequestsTests {
 

@@ -19,6 +19,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.bson.Document;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Collections of other kinds under the name of the lock collection, or of the fences.
  */
+@OnEachServer
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 @ExtendWith(OutputCaptureExtension.class)
 class UnsuitableStoreTests {

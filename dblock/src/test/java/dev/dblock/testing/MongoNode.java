@@ -1,5 +1,6 @@
 package dev.dblock.testing;
 
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -77,6 +78,15 @@ public final class MongoNode {
 		kill();
 		this.process.start();
 		this.process.awaitListening();
+	}
+
+	/**
+	 * Shuts the process down, and starts another version of the server with its data.
+	 * Waits until it accepts connections, not until it has a role again.
+	 * @param binary the binary of the other version
+	 */
+	public void replace(Path binary) {
+		this.process.replace(binary);
 	}
 
 	/**

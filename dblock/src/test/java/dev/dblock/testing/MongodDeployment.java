@@ -128,6 +128,13 @@ final class MongodDeployment extends Deployment {
 	}
 
 	/**
+	 * Lets the servers behave as one of the version before where their data depend on it.
+	 */
+	void setFeatureCompatibilityVersion(String version) {
+		client().getDatabase("admin").runCommand(new Document("setFeatureCompatibilityVersion", version));
+	}
+
+	/**
 	 * Waits until the members are settled, and stay so: one that was overtaken is
 	 * secondary for a moment before it rolls back the writes that no other member has.
 	 */

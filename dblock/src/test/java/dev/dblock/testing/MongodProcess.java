@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 import org.awaitility.Awaitility;
@@ -48,7 +50,9 @@ final class MongodProcess {
 
 	private final int port;
 
-	private final List<String> command;
+	private final List<String> arguments;
+
+	private volatile Path binary;
 
 	private volatile @Nullable Process process;
 
@@ -58,11 +62,18 @@ final class MongodProcess {
 		this.data = folder.resolve("data-" + port);
 		this.log = folder.resolve("mongod-" + port + ".log");
 		this.port = port;
-		this.command = new ArrayList<>(List.of("sh", "-c", BOUND_TO_THIS_JVM, folder.toString(), binary.toString(),
-				"--dbpath", this.data.toString(), "--port", Integer.toString(port), "--bind_ip", "127.0.0.1",
-				"--nounixsocket"));
-		this.command.addAll(ServerFolder.ofThisMachine().arguments());
-		this.command.addAll(arguments);
+		this.binary = binary;
+		this.arguments = new ArrayList<>(List.of("--dbpath", this.data.toString(), "--port", Integer.toString(port),
+				"--bind_ip", "127.0.0.1", "--nounixsocket"));
+		this.arguments.addAll(ServerFolder.ofThisMachine().arguments());
+		this.arguments.addAll(arguments);
+	}
+
+	private List<String> command() {
+		List<String> command = new ArrayList<>(List.of("sh", "-c", BOUND_TO_THIS_JVM,
+				Objects.requireNonNull(this.data.getParent()).toString(), this.binary.toString()));
+		command.addAll(this.arguments);
+		return command;
 	}
 
 	int port() {
@@ -85,7 +96,7 @@ final class MongodProcess {
 		try {
 			Files.createDirectories(this.data);
 			this.logBefore = Files.exists(this.log) ? Files.size(this.log) : 0;
-			this.process = new ProcessBuilder(this.command).redirectErrorStream(true)
+			this.process = new ProcessBuilder(command()).redirectErrorStream(true)
 				.redirectOutput(ProcessBuilder.Redirect.appendTo(this.log.toFile()))
 				.start();
 		}
@@ -139,6 +150,20 @@ final class MongodProcess {
 	 * Ends the process as a power cut would. The data stays.
 	 */
 	void kill() {
+		end(Process::destroyForcibly);
+	}
+
+	/**
+	 * Lets the process shut down, and starts the binary of another version with its data.
+	 */
+	void replace(Path binary) {
+		end(Process::destroy);
+		this.binary = binary;
+		start();
+		awaitListening();
+	}
+
+	private void end(Consumer<Process> signal) {
 		Process process = this.process;
 		if (process == null || !process.isAlive()) {
 			return;
@@ -150,7 +175,8 @@ final class MongodProcess {
 			throw new UncheckedIOException("the shell beside mongod " + process.pid() + " is gone", ex);
 		}
 		finally {
-			process.destroyForcibly().onExit().join();
+			signal.accept(process);
+			process.onExit().join();
 		}
 	}
 

@@ -21,6 +21,9 @@ final class ServerSources implements AutoCloseable {
 
 	static final String BINARY_VARIABLE = "DBLOCK_TEST_MONGOD";
 
+	/** The {@code featureCompatibilityVersion} of servers that the tests start. */
+	static final String FCV_VARIABLE = "DBLOCK_TEST_MONGOD_FCV";
+
 	/**
 	 * The beginning of the reason when a test is skipped because there is no server;
 	 * {@code scripts/verify} looks for it.
@@ -59,12 +62,18 @@ final class ServerSources implements AutoCloseable {
 		MongoServerKind real = (kind == MongoServerKind.ANY) ? MongoServerKind.REPLICA_SET_1 : kind;
 		Optional<Path> binary = binary();
 		if (binary.isPresent()) {
-			return Optional.of(new Source("mongod as " + real, () -> MongodDeployment.start(binary.get(), real)));
+			return Optional.of(new Source("mongod as " + real, () -> start(binary.get(), real)));
 		}
 		if (!demand.faults() && real != MongoServerKind.REPLICA_SET_3 && this.docker.getAsBoolean()) {
 			return Optional.of(new Source("a container as " + real, () -> ContainerDeployment.start(real)));
 		}
 		return demand.needsRealServer() ? Optional.empty() : Optional.of(embedded());
+	}
+
+	private Deployment start(Path binary, MongoServerKind kind) {
+		MongodDeployment started = MongodDeployment.start(binary, kind);
+		variable(FCV_VARIABLE).ifPresent(started::setFeatureCompatibilityVersion);
+		return started;
 	}
 
 	static String reasonToSkip(ServerDemand demand) {

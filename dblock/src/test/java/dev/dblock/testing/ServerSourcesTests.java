@@ -3,10 +3,14 @@ package dev.dblock.testing;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoDatabase;
 import org.bson.Document;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,6 +94,27 @@ class ServerSourcesTests {
 			assertThat(name(sources, MongoServerKind.STANDALONE, false)).isEqualTo("a container as STANDALONE");
 			assertThat(name(sources, MongoServerKind.ANY, true)).isEqualTo("a container as REPLICA_SET_1");
 		}
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.STANDALONE, faults = true)
+	void serverHasTheFeatureCompatibilityVersionOfTheEnvironment(MongoServer server) {
+		String version = admin(server.client()).runCommand(new Document("buildInfo", 1)).getString("version");
+		String before = Map.of("4.4", "4.2", "5.0", "4.4", "6.0", "5.0").get(version.substring(0, 3));
+		Assumptions.assumeTrue(before != null, "the version before " + version + " is not known");
+		Map<String, String> environment = new HashMap<>(System.getenv());
+		environment.put(ServerSources.FCV_VARIABLE, before);
+		ServerDemand demand = new ServerDemand(MongoServerKind.STANDALONE, true, true);
+		try (ServerSources sources = new ServerSources(environment, NO_DOCKER);
+				Deployment started = sources.find(demand).orElseThrow().start().get()) {
+			Document parameters = admin(started.client())
+				.runCommand(new Document("getParameter", 1).append("featureCompatibilityVersion", 1));
+			assertThat(parameters.get("featureCompatibilityVersion", Document.class)).containsEntry("version", before);
+		}
+	}
+
+	private static MongoDatabase admin(MongoClient client) {
+		return client.getDatabase("admin");
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -39,6 +40,7 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@OnEachServer
 @MongoServerTest(kind = MongoServerKind.STANDALONE, faults = true)
 @ExtendWith(OutputCaptureExtension.class)
 class DialectDetectionTests {

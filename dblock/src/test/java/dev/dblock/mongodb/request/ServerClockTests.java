@@ -5,6 +5,7 @@ import java.time.Duration;
 import dev.dblock.mongodb.request.ServerClock.Reading;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.BeforeEach;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@OnEachServer
 @MongoServerTest
 class ServerClockTests {
 

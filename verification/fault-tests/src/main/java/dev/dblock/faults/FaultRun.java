@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -94,17 +93,34 @@ final class FaultRun {
 	 */
 	History record(@Nullable FakeTime clocks, Course course, String classPath, List<String> properties)
 			throws Exception {
-		Stamps stamps = new Stamps(this.folder);
+		FaultLog log = new FaultLog();
 		try (Cluster cluster = Cluster.startWithLinks(binaries(this.mongod, clocks));
 				Network network = Network.start(this.toxiproxy, this.folder, cluster, this.workers);
-				MongoClient client = MongoClients.create(cluster.uri());
+				PrimaryProbe probe = new PrimaryProbe(cluster.uri(), DATABASE, log);
+				Standstills standstills = Standstills.watch(log)) {
+			return record(cluster, network, log, clocks, course, classPath, properties);
+		}
+	}
+
+	/**
+	 * Run without judging, on the servers of another run and beside its workers.
+	 * @param world the world of the other run
+	 * @param course the course of faults
+	 */
+	History recordBeside(World world, Course course) throws Exception {
+		return record(world.cluster(), world.network(), world.log(), null, course,
+				System.getProperty("java.class.path"), List.of());
+	}
+
+	private History record(Cluster cluster, Network network, FaultLog log, @Nullable FakeTime clocks, Course course,
+			String classPath, List<String> properties) throws Exception {
+		Stamps stamps = new Stamps(this.folder);
+		try (MongoClient client = MongoClients.create(cluster.uri());
 				Fleet fleet = new Fleet(this.folder, uri(cluster), this.seed, clocks, classPath, properties)) {
 			MongoDatabase database = client.getDatabase(DATABASE);
 			SectionData.create(database);
-			World world = new World(cluster, database, fleet, network, clocks, stamps, this.random, new FaultLog());
-			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE);
-					PrimaryProbe probe = new PrimaryProbe(cluster.uri(), DATABASE, world.log());
-					Standstills standstills = Standstills.watch(world.log())) {
+			World world = new World(cluster, database, fleet, network, clocks, stamps, this.random, log);
+			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE)) {
 				long begin = System.nanoTime();
 				IntStream.rangeClosed(1, this.workers).forEach(fleet::start);
 				awaitSections(fleet);
@@ -129,13 +145,19 @@ final class FaultRun {
 	 * difference that may be assumed.
 	 */
 	static List<Path> binaries(Path mongod, @Nullable FakeTime clocks) {
-		if (clocks == null) {
-			return List.of(mongod, mongod, mongod);
+		if (clocks != null) {
+			clocks.set("mongod-0", Duration.ZERO);
+			clocks.set("mongod-1", Duration.ofMillis(100));
+			clocks.set("mongod-2", Duration.ofMillis(-100));
 		}
-		clocks.set("mongod-0", Duration.ZERO);
-		clocks.set("mongod-1", Duration.ofMillis(100));
-		clocks.set("mongod-2", Duration.ofMillis(-100));
-		return Stream.of("mongod-0", "mongod-1", "mongod-2").map((name) -> clocks.wrap(name, mongod)).toList();
+		return IntStream.range(0, 3).mapToObj((member) -> withClock(mongod, member, clocks)).toList();
+	}
+
+	/**
+	 * Return the binary of a server with the clock of a member.
+	 */
+	static Path withClock(Path mongod, int member, @Nullable FakeTime clocks) {
+		return (clocks != null) ? clocks.wrap("mongod-" + member, mongod) : mongod;
 	}
 
 	private static String uri(Cluster cluster) {

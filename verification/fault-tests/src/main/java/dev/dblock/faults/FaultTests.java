@@ -1,9 +1,11 @@
 package dev.dblock.faults;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Command line of the fault tests: a command followed by its options.
@@ -53,6 +55,7 @@ public final class FaultTests {
 			case MILLION -> MillionSections.run(mongod(), folder(command, options), options);
 			case SHEDLOCK -> ShedLockSections.run(mongod(), folder(command, options), options);
 			case JOBS -> new JobFaults(mongod(), toxiproxy(), folder(command, options), options).run();
+			case UPGRADE -> new Upgrade(mongods(), toxiproxy(), folder(command, options), options).run();
 		};
 	}
 
@@ -94,6 +97,17 @@ public final class FaultTests {
 
 	private static Path mongod() {
 		return binary("DBLOCK_TEST_MONGOD");
+	}
+
+	/**
+	 * Return the binaries of the versions of an upgrade, in its order.
+	 */
+	private static List<Path> mongods() {
+		String binaries = System.getenv("DBLOCK_TEST_UPGRADE");
+		if (binaries == null) {
+			throw new IllegalStateException("DBLOCK_TEST_UPGRADE names no binaries; scripts/faults sets it");
+		}
+		return Stream.of(binaries.split(File.pathSeparator)).map(Path::of).toList();
 	}
 
 	private static Path toxiproxy() {

@@ -85,22 +85,37 @@ final class JobFaults {
 	 * @return whether no rule was broken
 	 */
 	boolean run() throws Exception {
+		return run(rounds());
+	}
+
+	/**
+	 * Run some rounds.
+	 * @param rounds the rounds
+	 * @return whether no rule was broken
+	 */
+	boolean run(List<JobRound> rounds) throws Exception {
 		FakeTime clocks = FakeTime.find(this.folder).orElse(null);
 		if (clocks == null) {
 			System.out.println("LEFT OUT: all clocks are equal, because " + FakeTime.NOT_FOUND);
 		}
 		boolean passed = true;
-		List<JobRound> rounds = rounds();
 		int workers = rounds.stream().mapToInt(JobRound::workers).max().orElse(0);
 		try (Cluster cluster = Cluster.startWithLinks(FaultRun.binaries(this.mongod, clocks));
 				Network network = Network.start(this.toxiproxy, this.folder, cluster, workers);
 				MongoClient client = MongoClients.create(cluster.uri())) {
 			for (JobRound round : rounds) {
-				Path records = Files.createDirectories(this.folder.resolve(round.name().replace(' ', '-')));
+				Path records = Files.createDirectories(records(round));
 				passed &= judge(round, record(round, records, cluster, network, client));
 			}
 		}
 		return passed;
+	}
+
+	/**
+	 * Return the folder of the records of a round.
+	 */
+	Path records(JobRound round) {
+		return this.folder.resolve(round.name().replace(' ', '-'));
 	}
 
 	private JobHistory record(JobRound round, Path records, Cluster cluster, Network network, MongoClient client)

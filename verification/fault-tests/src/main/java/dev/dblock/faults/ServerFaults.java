@@ -19,8 +19,11 @@ final class ServerFaults {
 	 * Kill the primary. The fault is over when another member is primary.
 	 */
 	static void killPrimary(World world, String kind) throws InterruptedException {
+		killPrimary(world, kind, world.cluster().awaitPrimary());
+	}
+
+	static void killPrimary(World world, String kind, int primary) throws InterruptedException {
 		Cluster cluster = world.cluster();
-		int primary = cluster.awaitPrimary();
 		long begin = System.nanoTime();
 		try {
 			cluster.node(primary).kill();

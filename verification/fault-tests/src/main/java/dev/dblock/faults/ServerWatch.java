@@ -28,12 +28,15 @@ final class ServerWatch implements AutoCloseable {
 
 	/**
 	 * An acquirer has one acquisition of a name at a time, and tokens distinguish its
-	 * acquisitions.
+	 * acquisitions. The check of the dialect has a document with another type of id for a
+	 * moment.
 	 */
-	private static final List<Document> LOOK = List.of(new Document("$project",
-			new Document("token", 1).append("holder",
-					new Document("$cond", List.of(new Document("$gt", List.of("$expiresAt", "$$NOW")),
-							new Document("$ifNull", List.of("$acquirer", "nobody")), "$$REMOVE")))));
+	private static final List<Document> LOOK = List.of(
+			new Document("$match", new Document("_id", new Document("$type", "string"))),
+			new Document("$project",
+					new Document("token", 1).append("holder",
+							new Document("$cond", List.of(new Document("$gt", List.of("$expiresAt", "$$NOW")),
+									new Document("$ifNull", List.of("$acquirer", "nobody")), "$$REMOVE")))));
 
 	private final MongoClient client;
 
@@ -46,6 +49,8 @@ final class ServerWatch implements AutoCloseable {
 	private final Thread thread = new Thread(this::run, "server-watch");
 
 	private volatile boolean closed;
+
+	private volatile @Nullable RuntimeException failure;
 
 	ServerWatch(String uri, String database) {
 		this.client = MongoClients.create(MongoClientSettings.builder()
@@ -70,6 +75,10 @@ final class ServerWatch implements AutoCloseable {
 				Thread.onSpinWait();
 			}
 			catch (InterruptedException ex) {
+				return;
+			}
+			catch (RuntimeException ex) {
+				this.failure = ex;
 				return;
 			}
 		}
@@ -103,7 +112,15 @@ final class ServerWatch implements AutoCloseable {
 		return (stretch != null) ? stretch.holder() : null;
 	}
 
+	/**
+	 * Return the states that were read.
+	 * @throws IllegalStateException if reading has ended with an unexpected failure, so
+	 * that states are missing
+	 */
 	synchronized List<Stretch> stretches() {
+		if (this.failure != null) {
+			throw new IllegalStateException("The locks cannot be read", this.failure);
+		}
 		List<Stretch> all = new ArrayList<>(this.stretches);
 		all.addAll(this.present.values());
 		return all;

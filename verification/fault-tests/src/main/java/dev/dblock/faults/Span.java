@@ -16,6 +16,10 @@ record Span(long from, long to) {
 		return this.from >= this.to;
 	}
 
+	boolean contains(long instant) {
+		return instant >= this.from && instant < this.to;
+	}
+
 	long nanos() {
 		return isEmpty() ? 0 : this.to - this.from;
 	}

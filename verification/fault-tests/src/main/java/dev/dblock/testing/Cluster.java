@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import com.mongodb.MongoException;
 import com.mongodb.MongoTimeoutException;
 import org.awaitility.Awaitility;
 import org.bson.Document;
@@ -230,6 +231,39 @@ public final class Cluster implements AutoCloseable {
 	 */
 	public void stepDown(int member, int seconds) {
 		this.nodes.get(member).stepDown(seconds);
+	}
+
+	/**
+	 * Make a member primary. It stands for election until it wins.
+	 * @param member the number of the member
+	 */
+	public void stepUp(int member) {
+		MongoNode node = this.nodes.get(member);
+		Awaitility.await("member " + member + " as primary")
+			.atMost(SETTLE_LIMIT)
+			.pollDelay(Duration.ZERO)
+			.ignoreExceptionsInstanceOf(MongoException.class)
+			.until(() -> node.isPrimary()
+					|| (node.command(new Document("replSetStepUp", 1)).containsKey("ok") && node.isPrimary()));
+	}
+
+	/**
+	 * Shut a member down and start another version of the server with its data.
+	 * @param member the number of the member
+	 * @param binary the binary of the other version
+	 */
+	public void replace(int member, Path binary) {
+		this.nodes.get(member).replace(binary);
+		awaitSettled();
+	}
+
+	/**
+	 * Return the version of the server of a member.
+	 * @param member the number of the member
+	 * @return the version
+	 */
+	public String version(int member) {
+		return this.nodes.get(member).command(new Document("buildInfo", 1)).getString("version");
 	}
 
 	/**

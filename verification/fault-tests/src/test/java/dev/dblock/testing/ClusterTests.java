@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Ports that somebody else takes before the servers do.
+ * Servers that start: on ports that others take, and in place of older ones.
  */
 class ClusterTests {
 
@@ -37,6 +37,42 @@ class ClusterTests {
 		assertThatExceptionOfType(MongodProcess.PortTakenException.class).isThrownBy(() -> Cluster.start(binary));
 		assertThat(Files.readAllLines(this.folder.resolve("mongod.calls"))).doesNotHaveDuplicates()
 			.hasSizeGreaterThanOrEqualTo(5);
+	}
+
+	@Test
+	void anotherVersionIsStartedWithTheSameArgumentsOnceTheServerHasShutDown() throws IOException {
+		Path older = server("older");
+		MongodProcess process = new MongodProcess(older, this.folder, 1, List.of("--replSet", "set"));
+		process.start();
+		process.awaitListening();
+		long pid = process.pid();
+		Path newer = server("newer");
+		process.replace(newer);
+		try {
+			assertThat(process.pid()).isNotEqualTo(pid);
+			List<String> calls = Files.readAllLines(Path.of(older + ".calls"));
+			assertThat(calls).hasSize(2).last().isEqualTo("shut down");
+			assertThat(Files.readAllLines(Path.of(newer + ".calls"))).containsExactly(calls.get(0));
+			assertThat(this.folder).isNotEmptyDirectory();
+		}
+		finally {
+			process.kill();
+		}
+	}
+
+	/**
+	 * A server that ends orderly when it is asked to.
+	 */
+	private Path server(String name) throws IOException {
+		Path binary = Files.writeString(this.folder.resolve(name), """
+				#!/bin/sh
+				echo "$@" >>"$0.calls"
+				trap 'echo "shut down" >>"$0.calls"; exit 0' TERM
+				echo "Waiting for connections"
+				while :; do sleep 0.05; done
+				""");
+		assertThat(binary.toFile().setExecutable(true)).isTrue();
+		return binary;
 	}
 
 	@Test
