@@ -98,11 +98,24 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 		return this.checks;
 	}
 
-	List<Method> lockedMethods(Class<?> userClass) {
+	/**
+	 * Return the locked methods of a class.
+	 * @param userClass the class
+	 * @return its methods
+	 */
+	public List<Method> lockedMethods(Class<?> userClass) {
 		return this.source.lockedMethods(userClass).stream().map((locked) -> locked.method().method()).toList();
 	}
 
-	LockedOperation operation(Method method, Class<?> userClass) {
+	/**
+	 * Return the locks of a method.
+	 * @param method a locked method
+	 * @param userClass the class of the bean
+	 * @return the locks
+	 * @throws dev.dblock.annotation.invocation.InvalidLockDeclarationException if the
+	 * declaration cannot work
+	 */
+	public LockedOperation operation(Method method, Class<?> userClass) {
 		return this.source.operation(method, userClass)
 			.orElseThrow(() -> new IllegalStateException(method + " is not locked"));
 	}

@@ -48,7 +48,7 @@ final class BlockingInvocation implements InvocationStrategy {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
-		LockCall call = LockCall.of(operation, this.template, invocation, JobCarrier.scheduledCall(invocation));
+		LockCall call = LockCall.of(operation, this.template, invocation, CallObserver.of(invocation));
 		if (call == null) {
 			return invocation.proceed();
 		}

@@ -45,7 +45,7 @@ public record LockedOperation(LockedMethod method, List<MethodLock> locks, Invoc
 	 * distinguish that from a result. A method that is skipped by default because a
 	 * scheduler calls it is not skipped when other code calls it.
 	 * @param set the setting for the lock's name
-	 * @param byOtherCode whether other code calls a job
+	 * @param byOtherCode whether other code than its scheduler calls the method
 	 */
 	UnavailableHandler unavailable(Optional<WhenUnavailable> set, boolean byOtherCode) {
 		if (byOtherCode && this.skippedByDefault && set.orElse(WhenUnavailable.DEFAULT) == WhenUnavailable.DEFAULT) {
