@@ -246,17 +246,17 @@ final class LocalQueue {
 	 * @return the holder, or why the request to the store failed; {@code null} when an
 	 * answer is pending
 	 */
-	synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
+	synchronized Outcome.@Nullable Unavailable known(Waiter waiter, String acquirer) {
 		Lease mine = present();
 		if (mine != null) {
-			return Outcome.refused(mine.describe(acquirer));
+			return new Outcome.Refused(mine.describe(acquirer));
 		}
 		PollPause.Plan last = this.plan;
 		if (last != null && (waiter.isAnsweredLate() || last.last().failure() != null)) {
 			return last.last();
 		}
 		if (this.granted || isYielding()) {
-			return Outcome.OTHERS_FIRST;
+			return new Outcome.OthersFirst();
 		}
 		waiter.awaitAnswer(true);
 		if (last != null && !this.asking && !this.lastAsk) {

@@ -144,12 +144,12 @@ final class LockAcquirer {
 			Duration patience = (terms.waitUpTo().compareTo(SHORTEST_REQUEST) > 0) ? terms.waitUpTo()
 					: SHORTEST_REQUEST;
 			Outcome outcome = this.requests.ask(queue, null, terms, waits ? Durations.shorter(most, patience) : most);
-			LeasedLock handle = outcome.handle();
-			if (handle != null) {
-				return accept(handle);
+			if (outcome instanceof Outcome.Granted granted) {
+				return accept(granted.handle());
 			}
-			if (!waits || outcome.isFinal()) {
-				return new LockEngine.Refused(outcome.refusal(name, Duration.ZERO));
+			Outcome.Unavailable unavailable = (Outcome.Unavailable) outcome;
+			if (!waits || unavailable.isFinal()) {
+				return new LockEngine.Refused(unavailable.refusal(name, Duration.ZERO));
 			}
 		}
 		finally {
@@ -167,8 +167,9 @@ final class LockAcquirer {
 		LocalQueue queue = this.queues.enter(name);
 		try {
 			Outcome outcome = this.requests.ask(queue, null, terms, terms.acquireTimeout(this.settings.timeout()));
-			LeasedLock handle = outcome.handle();
-			return (handle != null) ? accept(handle) : new LockEngine.Refused(outcome.refusal(name, Duration.ZERO));
+			return (outcome instanceof Outcome.Unavailable unavailable)
+					? new LockEngine.Refused(unavailable.refusal(name, Duration.ZERO))
+					: accept(((Outcome.Granted) outcome).handle());
 		}
 		finally {
 			queue.leave();
@@ -190,7 +191,7 @@ final class LockAcquirer {
 		if (mine != null) {
 			return new LockRefusal(name, mine.describe(this.settings.acquirer()), Duration.ZERO);
 		}
-		return queue.letsOthersGoFirst() ? Outcome.OTHERS_FIRST.refusal(name, Duration.ZERO) : null;
+		return queue.letsOthersGoFirst() ? new Outcome.OthersFirst().refusal(name, Duration.ZERO) : null;
 	}
 
 	private LockEngine.Attempt accept(LeasedLock handle) {
@@ -353,7 +354,7 @@ final class LockAcquirer {
 					}
 				}
 				else if (leftNanos <= 0) {
-					Outcome known = queue.known(me, LockAcquirer.this.settings.acquirer());
+					Outcome.Unavailable known = queue.known(me, LockAcquirer.this.settings.acquirer());
 					long patienceNanos = SHORTEST_REQUEST.toNanos() + leftNanos;
 					if (known == null && patienceNanos > 0) {
 						refuseIfClosing();
@@ -413,21 +414,21 @@ final class LockAcquirer {
 			}
 			LockAcquirer.this.statistics.count(cause);
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
-			LeasedLock handle = outcome.handle();
-			if (handle != null) {
-				return accept(handle);
+			if (outcome instanceof Outcome.Granted granted) {
+				return accept(granted.handle());
 			}
-			if (outcome.isFinal()) {
+			Outcome.Unavailable unavailable = (Outcome.Unavailable) outcome;
+			if (unavailable.isFinal()) {
 				// This thread leaves, and the next one sends its request
-				return new LockEngine.Refused(outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())));
+				return new LockEngine.Refused(unavailable.refusal(this.name, Duration.ofNanos(elapsedNanos())));
 			}
-			this.verdict = outcome.verdict();
-			this.failure = outcome.failure();
-			this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
+			this.verdict = unavailable.verdict();
+			this.failure = unavailable.failure();
+			this.timeouts = unavailable.isTimedOut() ? this.timeouts + 1 : 0;
 			subscribe();
 			PollPause.Plan before = queue.plan();
 			int refusals = (before != null) ? before.refusals() + 1 : 1;
-			queue.refused(me, LockAcquirer.this.pauses.plan(outcome.withVerdict(null), refusals,
+			queue.refused(me, LockAcquirer.this.pauses.plan(unavailable.withVerdict(null), refusals,
 					LockAcquirer.this.signals.isListening(), LockAcquirer.this.clock.pauseNanos()));
 			return null;
 		}
@@ -469,7 +470,7 @@ final class LockAcquirer {
 		 * End the wait. The result is a refusal if the lock is known to be held, and an
 		 * exception if only a failure is known, or nothing at all.
 		 */
-		private LockEngine.Attempt giveUp(@Nullable Outcome known) {
+		private LockEngine.Attempt giveUp(Outcome.@Nullable Unavailable known) {
 			if (known == null) {
 				throw new StoreTimeoutException(
 						("The lock '%s' was not acquired within the wait: another thread of this application"
@@ -478,7 +479,7 @@ final class LockAcquirer {
 								+ " a request may take")
 							.formatted(this.name));
 			}
-			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
+			Outcome.Unavailable last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
 			return new LockEngine.Refused(
 					last.withVerdict(this.verdict).refusal(this.name, Duration.ofNanos(elapsedNanos())));
 		}

@@ -382,7 +382,7 @@ final class LocalQueueModel {
 				case ASK -> this.at = ask();
 				case REFUSED -> {
 					place().refused(waiter(),
-							new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
+							new PollPause.Plan(new Outcome.OthersFirst(), 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
 					this.at = this.asksAtLast ? At.QUIT : At.LOOK;
 				}
 				case GRANTED -> {

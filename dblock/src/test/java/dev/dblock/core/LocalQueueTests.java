@@ -76,7 +76,7 @@ class LocalQueueTests {
 		LocalQueue queue = queue(Duration.ofMillis(100));
 		releaseAfterLong(queue, Duration.ofMillis(30));
 		Waiter next = new Waiter(TERMS);
-		assertThat(queue.known(this.waiter, "me")).isEqualTo(Outcome.OTHERS_FIRST);
+		assertThat(queue.known(this.waiter, "me")).isEqualTo(new Outcome.OthersFirst());
 		queue.quit(this.waiter);
 		queue.join(next);
 		pass(LONG.plusMillis(60));
@@ -85,7 +85,7 @@ class LocalQueueTests {
 		assertThat(yieldAfterGrant(queue, next, LONG.minusMillis(1), this.waiter)).as("within its turn").isZero();
 		pass(Duration.ofMillis(1));
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
-		queue.refused(this.waiter, new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.POLL, this.nanos.get()));
+		queue.refused(this.waiter, new PollPause.Plan(new Outcome.OthersFirst(), 1, WaitCause.POLL, this.nanos.get()));
 		queue.join(next);
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
 		assertThat(yieldAfterGrant(queue, this.waiter, LONG.minusMillis(1), next)).as("after others").isZero();
@@ -211,7 +211,7 @@ class LocalQueueTests {
 		queue.quit(this.waiter);
 		assertThat(queue.letsOthersGoFirst()).as("before the next one asks").isTrue();
 		assertThat(queue.beginAsking(next)).isNotNull();
-		queue.refused(next, new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
+		queue.refused(next, new PollPause.Plan(new Outcome.OthersFirst(), 1, WaitCause.SLOW_POLL, this.nanos.get()));
 		assertThat(queue.letsOthersGoFirst()).as("when it was answered").isFalse();
 	}
 

@@ -28,8 +28,8 @@ public class SharedLock {
 
 	private static final long NO_END = Duration.ofDays(1).toNanos();
 
-	private static final PollPause.Plan WHEN_TOLD = new PollPause.Plan(Outcome.refused(null), 1, WaitCause.SLOW_POLL,
-			Long.MAX_VALUE / 2);
+	private static final PollPause.Plan WHEN_TOLD = new PollPause.Plan(new Outcome.Refused(null, null), 1,
+			WaitCause.SLOW_POLL, Long.MAX_VALUE / 2);
 
 	private final LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(1, Duration.ofDays(1)), NO_END,
 			() -> 0, () -> 0);
