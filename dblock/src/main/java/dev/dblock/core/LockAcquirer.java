@@ -336,51 +336,35 @@ final class LockAcquirer {
 		 */
 		private LockEngine.@Nullable Attempt run(LocalQueue queue, Waiter me) {
 			while (true) {
-				LeasedLock handed = me.handed();
-				if (handed != null && !handed.isHeld()) {
-					return null;
+				if (me.handed() == null) {
+					refuseIfUnwanted(this.name);
 				}
-				if (handed != null) {
-					this.taken = handed;
-					return accept(handed);
-				}
-				refuseIfUnwanted(this.name);
 				long leftNanos = this.waitNanos - elapsedNanos();
-				long pauseNanos = queue.pauseBeforeAsking(me);
-				if (pauseNanos <= 0 && (leftNanos > 0 || mayAskAtLast(queue, me))) {
-					LockEngine.Attempt attempt = ask(queue, me, queue.beginAsking(me), leftNanos);
-					if (attempt != null) {
-						return attempt;
+				Turn turn = queue.turn(me, leftNanos, SHORTEST_REQUEST.toNanos(),
+						LockAcquirer.this.settings.acquirer());
+				if (turn instanceof Turn.Take take) {
+					if (!take.handle().isHeld()) {
+						return null;
 					}
+					this.taken = take.handle();
+					return accept(take.handle());
 				}
-				else if (leftNanos <= 0) {
-					Outcome.Unavailable known = queue.known(me, LockAcquirer.this.settings.acquirer());
-					long patienceNanos = SHORTEST_REQUEST.toNanos() + leftNanos;
-					if (known == null && patienceNanos > 0) {
-						refuseIfClosing();
-						LockAcquirer.this.clock.park(me, patienceNanos);
-						refuseIfClosing();
-					}
-					else if (queue.quit(me)) {
-						return giveUp(known);
-					}
+				if (turn instanceof Turn.GiveUp end) {
+					return giveUp(end.known());
 				}
-				else if (!beginWaiting(queue, pauseNanos)) {
-					refuseIfClosing();
-					LockAcquirer.this.clock.park(me, Math.min(pauseNanos, leftNanos));
-					refuseIfClosing();
+				if (turn instanceof Turn.Park park) {
+					if (!beginWaiting(park.until())) {
+						refuseIfClosing();
+						LockAcquirer.this.clock.park(me, park.nanos());
+						refuseIfClosing();
+					}
+					continue;
+				}
+				LockEngine.Attempt attempt = ask(queue, me, ((Turn.Ask) turn).cause(), leftNanos);
+				if (attempt != null) {
+					return attempt;
 				}
 			}
-		}
-
-		/**
-		 * Return whether a waiter whose time is over asks before it gives up, if it is
-		 * its turn. A wait ends with a failure, or with a refusal that was answered after
-		 * that time.
-		 */
-		private boolean mayAskAtLast(LocalQueue queue, Waiter me) {
-			PollPause.Plan last = queue.plan();
-			return last == null || !me.isAnsweredLate() && last.last().failure() == null;
 		}
 
 		/**
@@ -389,10 +373,12 @@ final class LockAcquirer {
 		 * must be checked again afterwards.
 		 * @return whether there was anything to do
 		 */
-		private boolean beginWaiting(LocalQueue queue, long pauseNanos) {
+		private boolean beginWaiting(Turn.Awaited until) {
+			if (until == Turn.Awaited.ANSWER) {
+				return false;
+			}
 			boolean first = !this.waiting;
-			boolean asks = !this.subscribed && pauseNanos < Long.MAX_VALUE
-					&& (queue.plan() != null || queue.isYielding());
+			boolean asks = !this.subscribed && until == Turn.Awaited.OTHER_PROCESSES;
 			if (asks) {
 				subscribe();
 			}
@@ -407,11 +393,7 @@ final class LockAcquirer {
 			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
 		}
 
-		private LockEngine.@Nullable Attempt ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause,
-				long leftNanos) {
-			if (cause == null) {
-				return null;
-			}
+		private LockEngine.@Nullable Attempt ask(LocalQueue queue, Waiter me, WaitCause cause, long leftNanos) {
 			LockAcquirer.this.statistics.count(cause);
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
 			if (outcome instanceof Outcome.Granted granted) {

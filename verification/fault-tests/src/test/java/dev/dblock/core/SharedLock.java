@@ -150,7 +150,7 @@ public class SharedLock {
 		try {
 			Lease lease = place.look();
 			while (lease == null) {
-				if (place.queue.pauseBeforeAsking(place.me) > 0 && place.me.handed() == null) {
+				if (place.pauses) {
 					place.me.park();
 				}
 				lease = place.look();
@@ -212,14 +212,18 @@ public class SharedLock {
 
 		private final LocalQueue queue = SharedLock.this.queues.join(NAME, this.me);
 
+		private boolean pauses;
+
 		@Nullable Lease look() {
-			return (this.me.handed() != null) ? handed() : ask();
+			Turn turn = this.queue.turn(this.me, Long.MAX_VALUE, 0, "me");
+			this.pauses = turn instanceof Turn.Park;
+			if (this.pauses) {
+				return null;
+			}
+			return (turn instanceof Turn.Take) ? handed() : ask();
 		}
 
 		private @Nullable Lease ask() {
-			if (this.queue.beginAsking(this.me) == null) {
-				return null;
-			}
 			Lease lease = SharedLock.this.store.take();
 			if (lease == null) {
 				this.queue.refused(this.me, WHEN_TOLD);
