@@ -79,7 +79,7 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 			if (acquirer) {
 				hold.recordFailure(ex);
 			}
-			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveAfter(ex));
+			throw Admission.<RuntimeException>unchanged(hold.leaveAfter(ex));
 		}
 		if (work == null) {
 			hold.leave();
