@@ -60,8 +60,7 @@ class DistributedLockConfiguration implements ImportAware {
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
-			DistributedLockAdvisor.registerInfrastructure(registry,
-					annotation(metadata).getBoolean("proxyTargetClass"));
+			AdvisorInfrastructure.register(registry, annotation(metadata).getBoolean("proxyTargetClass"));
 		}
 
 	}
