@@ -10,6 +10,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireRequest;

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
 import dev.dblock.claim.Claim;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.StoreFailureException;
 import org.jspecify.annotations.Nullable;
 

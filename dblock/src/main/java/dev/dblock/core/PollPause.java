@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.EngineSettings;
 
 /**

@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.LeasedLock;
 import org.jspecify.annotations.Nullable;
 
 /**

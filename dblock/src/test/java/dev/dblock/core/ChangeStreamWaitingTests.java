@@ -20,6 +20,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;

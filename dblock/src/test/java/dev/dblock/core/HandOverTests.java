@@ -13,6 +13,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.LeaseOwner;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LeaseKey;

@@ -10,8 +10,12 @@ import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;

@@ -10,8 +10,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;

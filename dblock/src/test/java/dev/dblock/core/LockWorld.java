@@ -9,6 +9,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;

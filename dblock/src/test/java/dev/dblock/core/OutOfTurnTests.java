@@ -10,6 +10,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import org.jspecify.annotations.Nullable;

@@ -42,8 +42,8 @@ final class SimulationMutants {
 	}
 
 	private static List<Mutant> ofEngine() {
-		String lease = "core/Lease.java";
-		String trusted = "core/TrustedTime.java";
+		String lease = "core/lease/Lease.java";
+		String trusted = "core/lease/TrustedTime.java";
 		String queue = "core/LocalQueue.java";
 		String completion = "core/LeaseCompletion.java";
 		String store = "local/LocalLock.java";
@@ -56,9 +56,9 @@ final class SimulationMutants {
 		String engine = "core/DefaultLockEngine.java";
 		String hold = "execution/Hold.java";
 		return List.of(
-				new Mutant("believe past the deadline", "core/LeaseDeadline.java", "return remainingNanos(clock) <= 0;",
-						"return false;"),
-				new Mutant("ignore a suspension", "core/LeaseDeadline.java",
+				new Mutant("believe past the deadline", "core/lease/LeaseDeadline.java",
+						"return remainingNanos(clock) <= 0;", "return false;"),
+				new Mutant("ignore a suspension", "core/lease/LeaseDeadline.java",
 						"return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);", "return false;"),
 				new Mutant("skip the owner check", store, "if (!mine && (isTaken(now) || (decision",
 						"if (!mine && ((decision"),
@@ -114,7 +114,7 @@ final class SimulationMutants {
 				new Mutant("a release without the rest of the minimum hold", store,
 						"minHoldLeft.isZero() ? FREE : endOf(millis(minHoldLeft), now)", "FREE"),
 				new Mutant("a hand-over during the minimum hold", lease, "&& this.hold.minHoldLeftNanos() == 0", ""),
-				new Mutant("a suspension between two proofs not counted", "core/LeaseDeadline.java",
+				new Mutant("a suspension between two proofs not counted", "core/lease/LeaseDeadline.java",
 						"Math.max(elapsed, wall)", "elapsed"),
 				new Mutant("steps of the clock not observed", "core/LeaseWatchdog.java",
 						"lease.trusted().observeClocks();", ""),
@@ -217,7 +217,7 @@ final class SimulationMutants {
 						"return Written.DONE;"),
 				new Mutant("a fence that is not compared", "mongodb/Fences.java",
 						"written.getInt64(LockDocument.TOKEN).getValue() == token;", "token > 0;"),
-				new Mutant("a release without notice of a transaction", "core/Lease.java",
+				new Mutant("a release without notice of a transaction", "core/lease/Lease.java",
 						"if (this.state.isUnsettled()) {", "if (false) {", List.of("--store", "mongodb")),
 				new Mutant("a hand-over under a transaction", "transaction/LeaseState.java",
 						"allows(Event.HAND_OVER) && !this.changed && isClear()",

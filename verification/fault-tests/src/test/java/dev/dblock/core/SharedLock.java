@@ -6,8 +6,10 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
