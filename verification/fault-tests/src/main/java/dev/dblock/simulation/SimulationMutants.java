@@ -53,7 +53,7 @@ final class SimulationMutants {
 		String acquirer = "core/LockAcquirer.java";
 		String losses = "core/LeaseLosses.java";
 		String releaser = "core/LeaseReleaser.java";
-		String engine = "core/DefaultLockEngine.java";
+		String engine = "core/EngineParts.java";
 		String hold = "execution/Hold.java";
 		return List.of(
 				new Mutant("believe past the deadline", "core/lease/LeaseDeadline.java",
@@ -94,7 +94,7 @@ final class SimulationMutants {
 						"return this.releaser.release(lease);"),
 				new Mutant("a loss at the release not reported", completion,
 						"this.losses.loseAtRelease(lease, handle);", ""),
-				new Mutant("losses at the shutdown not reported", "core/DefaultLockEngine.java",
+				new Mutant("losses at the shutdown not reported", "core/EngineParts.java",
 						"this.losses.loseAtShutdown(List.copyOf(this.registry.all()));", ""),
 				new Mutant("the end of a lease not noticed", "core/LeaseWatchdog.java", "this.losses.expire(lease);",
 						""),
