@@ -153,24 +153,24 @@ sealed interface Admission {
 			finally {
 				this.hold.leaveThread();
 			}
-			Object unfinished = PENDING.unfinished(result);
-			if (unfinished == null || this.hold.parts().stream().allMatch(Hold::wasJoined)) {
+			Object pending = PENDING.pending(result);
+			if (pending == null || this.hold.parts().stream().allMatch(Hold::wasJoined)) {
 				return result;
 			}
-			if (unfinished instanceof BaseStream<?, ?> stream) {
+			if (pending instanceof BaseStream<?, ?> stream) {
 				stream.close();
 			}
 			throw new IllegalStateException(
 					("The action under the lock '%s' returned a %s, whose work would continue without the lock. The"
 							+ " result was discarded; what the action already did was not undone. %s")
-						.formatted(this.hold.handle().name(), unfinished.getClass().getName(), instead(unfinished)));
+						.formatted(this.hold.handle().name(), pending.getClass().getName(), instead(pending)));
 		}
 
-		private static String instead(Object unfinished) {
-			if (PENDING.isPublisher(unfinished.getClass())) {
+		private static String instead(Object pending) {
+			if (PENDING.isPublisher(pending.getClass())) {
 				return "Use ReactiveLockTemplate, which holds the lock until the sequence ends";
 			}
-			return (unfinished instanceof CompletionStage || unfinished instanceof Future)
+			return (pending instanceof CompletionStage || pending instanceof Future)
 					? "Use executeAsync, which holds the lock until a CompletionStage completes"
 					: "Finish the work in the action";
 		}

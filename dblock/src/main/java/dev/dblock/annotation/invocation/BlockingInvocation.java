@@ -78,7 +78,7 @@ final class BlockingInvocation implements InvocationStrategy {
 	}
 
 	@Override
-	public @Nullable String obstacleToSkip() {
+	public @Nullable String skipUnsupportedReason() {
 		return (this.returned.isPrimitive() && this.returned != void.class)
 				? ("a skipped call could not be distinguished from one that returned a result, because the method"
 						+ " returns the primitive %s; return an object")

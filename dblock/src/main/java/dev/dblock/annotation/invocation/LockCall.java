@@ -190,7 +190,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 		this.answered = true;
 		if (this.observer != null && this.observer.refused(refusal)) {
 			UnavailableHandler.Skip.log(Level.DEBUG, this.operation.method(), refusal);
-			return this.operation.span().skipped();
+			return this.operation.strategy().skipped();
 		}
 		return this.operation.unavailable(setFor(refusal.name()), isByOtherCode()).answer(refusal, this.invocation);
 	}
@@ -214,7 +214,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 		if (this.answered || this.observer == null || !this.observer.failed(failure)) {
 			throw failure;
 		}
-		return this.operation.span().skipped();
+		return this.operation.strategy().skipped();
 	}
 
 	private boolean isByOtherCode() {

@@ -139,9 +139,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	@Override
-	public @Nullable String obstacleToSkip() {
+	public @Nullable String skipUnsupportedReason() {
 		if (this.suspended != null) {
-			return this.suspended.obstacleToSkip();
+			return this.suspended.skipUnsupportedReason();
 		}
 		return this.adapter.supportsEmpty() ? null
 				: ("a skipped call has nothing to return, because a %s always has a result; return a type that may be"
