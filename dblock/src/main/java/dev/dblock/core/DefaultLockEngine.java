@@ -75,12 +75,12 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions) {
 		this(repository, settings, listeners, observer, transactions, LockClock.with(repository.clockAllowance()),
-				ReleaseSignals.IDLE);
+				EngineParts.FEED_IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
-		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, ReleaseSignals.IDLE);
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, EngineParts.FEED_IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
@@ -185,7 +185,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockAdministration administration() {
-		return LockAdministration.of(this.repository, this.settings.namePrefix(), this.parts.queues()::withOwner);
+		return LockAdministration.of(this.repository, this.settings.namePrefix(), this.parts::withOwner);
 	}
 
 	@Override
@@ -231,12 +231,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		return this.check.isFailing();
 	}
 
-	LocalQueues queues() {
-		return this.parts.queues();
-	}
-
-	ReleaseSignals signals() {
-		return this.parts.signals();
+	EngineParts parts() {
+		return this.parts;
 	}
 
 	/**

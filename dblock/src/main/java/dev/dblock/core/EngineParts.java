@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
@@ -35,6 +36,9 @@ final class EngineParts {
 	private static final Logger logger = LoggerFactory.getLogger(EngineParts.class);
 
 	private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
+
+	/** How long an unused feed of releases stays open. */
+	static final Duration FEED_IDLE = ReleaseSignals.IDLE;
 
 	private static final Duration LOOK_AGAIN = Duration.ofMillis(1);
 
@@ -133,6 +137,13 @@ final class EngineParts {
 		Optional<LockHandle> kept = this.transactions.kept(this.keeper, fullName);
 		return (kept.isPresent() || transaction == null) ? kept
 				: ReactiveTransactions.kept(transaction, this.keeper, fullName);
+	}
+
+	/**
+	 * Return the stored state of a lock, with its present owner if this process holds it.
+	 */
+	LockInfo withOwner(LockInfo stored) {
+		return this.queues.withOwner(stored);
 	}
 
 	void refuseWaiters() {

@@ -312,7 +312,7 @@ class HandOverTests {
 		LockEngine.Attempt attempt = engine.acquire("stock", briefly);
 		assertThat(attempt).isInstanceOf(LockEngine.Granted.class);
 		((LockEngine.Granted) attempt).handle().close();
-		assertThat(engine.queues().size()).isZero();
+		assertThat(engine.parts().queues().size()).isZero();
 		engine.close();
 	}
 
@@ -330,7 +330,7 @@ class HandOverTests {
 			assertThat(waiting.failure()).isInstanceOf(LockInterruptedException.class);
 		}
 		assertThat(this.repository.count(Kind.ACQUIRE, "stock")).isEqualTo(2);
-		assertThat(engine.queues().size()).isZero();
+		assertThat(engine.parts().queues().size()).isZero();
 	}
 
 	@Test
@@ -348,7 +348,7 @@ class HandOverTests {
 			assertThat(waiting.refusal().holder().holder()).isEqualTo(other.holder());
 		}
 		assertThat(this.repository.count(Kind.ACQUIRE, "stock")).isEqualTo(3);
-		assertThat(engine.queues().size()).isZero();
+		assertThat(engine.parts().queues().size()).isZero();
 	}
 
 	private DefaultLockEngine handingOverFreely() {
@@ -371,7 +371,7 @@ class HandOverTests {
 	}
 
 	private void assertNothingIsLeft() {
-		LockWorld.eventually().until(() -> this.world.engine().queues().size() == 0);
+		LockWorld.eventually().until(() -> this.world.engine().parts().queues().size() == 0);
 	}
 
 	private LockHandle take(String name) {
@@ -397,7 +397,7 @@ class HandOverTests {
 	}
 
 	private static int waiters(DefaultLockEngine engine, String name) {
-		LocalQueue queue = engine.queues().find(name);
+		LocalQueue queue = engine.parts().queues().find(name);
 		return (queue != null) ? queue.waiters() : 0;
 	}
 

@@ -227,7 +227,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	 * that nothing waits for and nothing holds yet.
 	 */
 	static void awaitReleases(DefaultLockEngine engine) {
-		ReflectionTestUtils.setField(engine.queues(), "longestReleaseNanos", TimeUnit.HOURS.toNanos(1));
+		ReflectionTestUtils.setField(engine.parts().queues(), "longestReleaseNanos", TimeUnit.HOURS.toNanos(1));
 	}
 
 	public static ConditionFactory eventually() {
