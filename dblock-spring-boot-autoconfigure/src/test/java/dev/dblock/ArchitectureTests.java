@@ -38,6 +38,8 @@ class ArchitectureTests {
 
 	private static final String SCHEDULE = "dev.dblock.job.schedule";
 
+	private static final String JOB_METHODS = "dev.dblock.job.method";
+
 	private static final String SUPPORT = "dev.dblock.support..";
 
 	private static final String ENGINE = "dev.dblock.engine..";
@@ -165,9 +167,23 @@ class ArchitectureTests {
 		.dependOnClassesThat()
 		.haveNameMatching(OF_JOBS_IN_MONGODB);
 
+	/**
+	 * A scheduler observes its calls of a locked method as a {@code CallObserver}.
+	 */
 	@ArchTest
-	static final ArchRule onlyAnnotationsAndTheAutoConfigurationUseSchedules = noClasses().that()
-		.resideOutsideOfPackages(SCHEDULE, ANNOTATION, AUTOCONFIGURE)
+	static final ArchRule annotationsDoNotKnowJobs = noClasses().that()
+		.resideInAPackage(ANNOTATION)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(JOB, SCHEDULE, JOB_METHODS);
+
+	@ArchTest
+	static final ArchRule methodsOfJobsUseAnnotationsAndSchedules = onlyUses(JOB_METHODS, API, CLAIM, JOB, SCHEDULE,
+			ANNOTATION, ENGINE, SETTINGS);
+
+	@ArchTest
+	static final ArchRule onlyMethodsOfJobsAndTheAutoConfigurationUseSchedules = noClasses().that()
+		.resideOutsideOfPackages(SCHEDULE, JOB_METHODS, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage(SCHEDULE);
@@ -211,7 +227,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule onlyAnnotationsUseAop = noClasses().that()
-		.resideOutsideOfPackages(ANNOTATION, AUTOCONFIGURE)
+		.resideOutsideOfPackages(ANNOTATION, JOB_METHODS, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.aop..", "org.aopalliance..", "org.aspectj..");
@@ -239,8 +255,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule mostOfTheLibraryWorksWithoutReactor = noClasses().that()
-		.resideInAnyPackage(API, CLAIM, JOB, SCHEDULE, ENGINE, SUPPORT, EVENT, STORE, SETTINGS, OBSERVATION, LOCAL,
-				MICROMETER, INTEGRATION)
+		.resideInAnyPackage(API, CLAIM, JOB, SCHEDULE, JOB_METHODS, ENGINE, SUPPORT, EVENT, STORE, SETTINGS,
+				OBSERVATION, LOCAL, MICROMETER, INTEGRATION)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");

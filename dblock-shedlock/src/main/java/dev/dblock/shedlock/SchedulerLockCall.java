@@ -3,14 +3,11 @@ package dev.dblock.shedlock;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
-import dev.dblock.annotation.invocation.JobCarrier;
+import dev.dblock.annotation.invocation.CallObserver;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.Hold;
 import dev.dblock.execution.WorkScope;
-import dev.dblock.job.JobFiring;
-import dev.dblock.job.schedule.JobMethod;
-import dev.dblock.job.schedule.BoundCall;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -39,17 +36,17 @@ final class SchedulerLockCall {
 
 	private final MethodInvocation invocation;
 
-	private final @Nullable BoundCall scheduled;
+	private final @Nullable CallObserver observer;
 
 	private @Nullable Hold hold;
 
-	private SchedulerLockCall(MethodInvocation invocation, @Nullable BoundCall scheduled) {
+	private SchedulerLockCall(MethodInvocation invocation, @Nullable CallObserver observer) {
 		this.invocation = invocation;
-		this.scheduled = scheduled;
+		this.observer = observer;
 	}
 
 	private static @Nullable Object bind(MethodInvocation invocation) throws Throwable {
-		SchedulerLockCall call = new SchedulerLockCall(invocation, JobCarrier.scheduledCall(invocation));
+		SchedulerLockCall call = new SchedulerLockCall(invocation, CallObserver.of(invocation));
 		((ProxyMethodInvocation) invocation).setUserAttribute(CALL, call);
 		SchedulerLockCall outer = BOUND.get();
 		BOUND.set(call);
@@ -81,15 +78,15 @@ final class SchedulerLockCall {
 	private @Nullable Object proceed(MethodInvocation invocation) throws Throwable {
 		Hold held = this.hold;
 		if (held == null) {
-			if (this.scheduled != null) {
-				this.scheduled.unlocked();
+			if (this.observer != null) {
+				this.observer.unlocked();
 			}
 			return invocation.proceed();
 		}
 		try (WorkScope scope = WorkScope.enter(held)) {
 			Object result = invocation.proceed();
-			if (this.scheduled != null) {
-				this.scheduled.ended(held.handle());
+			if (this.observer != null) {
+				this.observer.ended(held.handle());
 			}
 			return result;
 		}
@@ -115,9 +112,7 @@ final class SchedulerLockCall {
 	 */
 	LockOptions complete(LockOptions options, String name) {
 		LockOptions completed = options.why(place()).label(label(name));
-		JobMethod job = (this.scheduled != null) ? JobCarrier.job(this.invocation) : null;
-		JobFiring firing = (this.scheduled != null && job != null) ? this.scheduled.firing(job.declaration()) : null;
-		return (firing != null) ? completed.claim(firing) : completed;
+		return (this.observer != null) ? this.observer.options(completed, null) : completed;
 	}
 
 	private String place() {
@@ -142,14 +137,14 @@ final class SchedulerLockCall {
 
 	void granted(LockEngine engine, LockHandle handle) {
 		this.hold = Hold.borrowed(engine, handle);
-		if (this.scheduled != null) {
-			this.scheduled.granted(handle.run().orElse(null));
+		if (this.observer != null) {
+			this.observer.granted(handle);
 		}
 	}
 
 	void refused(LockRefusal refusal) {
-		if (this.scheduled != null) {
-			this.scheduled.refused(refusal);
+		if (this.observer != null) {
+			this.observer.refused(refusal);
 		}
 	}
 
@@ -158,7 +153,7 @@ final class SchedulerLockCall {
 	 * @return whether the scheduler repeats the call
 	 */
 	boolean failed(RuntimeException failure) {
-		return this.scheduled != null && this.scheduled.failed(failure);
+		return this.observer != null && this.observer.failed(failure);
 	}
 
 }

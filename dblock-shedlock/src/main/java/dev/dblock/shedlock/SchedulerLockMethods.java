@@ -9,11 +9,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.annotation.JobMethods;
-import dev.dblock.annotation.JobMethods.LockOfJob;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LockAnnotations;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.job.method.JobMethods;
+import dev.dblock.job.method.JobMethods.LockOfJob;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;

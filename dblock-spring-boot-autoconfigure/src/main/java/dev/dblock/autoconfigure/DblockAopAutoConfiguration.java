@@ -4,6 +4,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.annotation.AdvisorInfrastructure;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.engine.LockEngine;
 
@@ -87,7 +88,7 @@ public final class DblockAopAutoConfiguration {
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
-			DistributedLockAdvisor.registerInfrastructure(registry,
+			AdvisorInfrastructure.register(registry,
 					this.environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		}
 

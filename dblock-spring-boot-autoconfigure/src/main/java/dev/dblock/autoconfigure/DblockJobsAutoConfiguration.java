@@ -3,8 +3,8 @@ package dev.dblock.autoconfigure;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import dev.dblock.annotation.JobMethods;
 import dev.dblock.job.JobOperations;
+import dev.dblock.job.method.JobMethods;
 import dev.dblock.job.schedule.ScheduledJobs;
 
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -23,15 +23,23 @@ import org.springframework.util.ClassUtils;
  * not the scoped proxy. For a factory bean, the product is inspected as well. For a
  * proxy, the interfaces that its target does not implement are inspected as well.
  */
-final class BeanInspector {
+public final class BeanInspector {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	BeanInspector(ConfigurableListableBeanFactory beanFactory) {
+	/**
+	 * Create an inspector.
+	 * @param beanFactory the beans
+	 */
+	public BeanInspector(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
 
-	List<InspectedBean> inspect() {
+	/**
+	 * Inspect all beans.
+	 * @return the beans whose class is known
+	 */
+	public List<InspectedBean> inspect() {
 		List<InspectedBean> beans = new ArrayList<>();
 		for (Iterator<String> names = this.beanFactory.getBeanNamesIterator(); names.hasNext();) {
 			String name = names.next();

@@ -9,14 +9,9 @@ import dev.dblock.annotation.invocation.LockedOperationSource;
 import dev.dblock.engine.LockEngine;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.beans.factory.support.BeanDefinitionBuilder;
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.core.Ordered;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
@@ -67,42 +62,28 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 		return new ReactiveTransactionAdvisor(placeholders);
 	}
 
-	/**
-	 * Register the beans that the advisor needs: an auto-proxy creator, if there is none,
-	 * and the checks of locked methods at start-up.
-	 * @param registry the bean definitions of the application context
-	 * @param proxyTargetClass whether locked beans are proxied by subclasses, also where
-	 * they have interfaces
-	 */
-	public static void registerInfrastructure(BeanDefinitionRegistry registry, boolean proxyTargetClass) {
-		AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
-		if (proxyTargetClass) {
-			AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
-		}
-		register(registry, "dblockDeclarationChecker", LockDeclarationChecker.class);
-		register(registry, "dblockLifecycleMethodChecker", LifecycleMethodChecker.class);
-	}
-
-	// Several configuration classes may request it
-	private static void register(BeanDefinitionRegistry registry, String name, Class<?> type) {
-		if (!registry.containsBeanDefinition(name)) {
-			registry.registerBeanDefinition(name,
-					BeanDefinitionBuilder.rootBeanDefinition(type)
-						.setAutowireMode(AutowireCapableBeanFactory.AUTOWIRE_CONSTRUCTOR)
-						.setRole(BeanDefinition.ROLE_INFRASTRUCTURE)
-						.getBeanDefinition());
-		}
-	}
-
 	LockChecks checks() {
 		return this.checks;
 	}
 
-	List<Method> lockedMethods(Class<?> userClass) {
+	/**
+	 * Return the locked methods of a class.
+	 * @param userClass the class
+	 * @return its methods
+	 */
+	public List<Method> lockedMethods(Class<?> userClass) {
 		return this.source.lockedMethods(userClass).stream().map((locked) -> locked.method().method()).toList();
 	}
 
-	LockedOperation operation(Method method, Class<?> userClass) {
+	/**
+	 * Return the locks of a method.
+	 * @param method a locked method
+	 * @param userClass the class of the bean
+	 * @return the locks
+	 * @throws dev.dblock.annotation.invocation.InvalidLockDeclarationException if the
+	 * declaration cannot work
+	 */
+	public LockedOperation operation(Method method, Class<?> userClass) {
 		return this.source.operation(method, userClass)
 			.orElseThrow(() -> new IllegalStateException(method + " is not locked"));
 	}

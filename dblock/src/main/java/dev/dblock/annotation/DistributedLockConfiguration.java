@@ -1,22 +1,16 @@
 package dev.dblock.annotation;
 
-import java.util.Map;
-
 import dev.dblock.engine.LockEngine;
-import dev.dblock.job.JobOperations;
-import dev.dblock.job.schedule.ScheduledJobs;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
-import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportAware;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
-import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.ImportSelector;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.type.AnnotationMetadata;
@@ -46,28 +40,17 @@ class DistributedLockConfiguration implements ImportAware {
 		return new DistributedLockAdvisor(beanFactory, engine, this.order);
 	}
 
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static ScheduledJobs dblockScheduledJobs() {
-		return new ScheduledJobs(Map.of());
-	}
+	/**
+	 * Imports the beans for jobs. Jobs use the annotations, and not the reverse, so they
+	 * are known here by their name only.
+	 */
+	static final class Jobs implements ImportSelector {
 
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static JobMethods dblockJobMethods(ScheduledJobs jobs) {
-		return new JobMethods(jobs);
-	}
+		@Override
+		public String[] selectImports(AnnotationMetadata metadata) {
+			return new String[] { "dev.dblock.job.method.JobConfiguration" };
+		}
 
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanDefinitionRegistryPostProcessor dblockJobSchedulingRegistrar() {
-		return ScheduledJobs.schedulingRegistrar();
-	}
-
-	@Bean
-	@Lazy
-	JobOperations jobOperations(ApplicationContext context) {
-		return ScheduledJobs.operations(context);
 	}
 
 	/**
@@ -77,8 +60,7 @@ class DistributedLockConfiguration implements ImportAware {
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
-			DistributedLockAdvisor.registerInfrastructure(registry,
-					annotation(metadata).getBoolean("proxyTargetClass"));
+			AdvisorInfrastructure.register(registry, annotation(metadata).getBoolean("proxyTargetClass"));
 		}
 
 	}

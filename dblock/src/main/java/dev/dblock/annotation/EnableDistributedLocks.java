@@ -18,7 +18,8 @@ import org.springframework.context.annotation.Import;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
-@Import({ DistributedLockConfiguration.class, DistributedLockConfiguration.InfrastructureRegistrar.class })
+@Import({ DistributedLockConfiguration.class, DistributedLockConfiguration.Jobs.class,
+		DistributedLockConfiguration.InfrastructureRegistrar.class })
 public @interface EnableDistributedLocks {
 
 	/**

@@ -19,7 +19,7 @@ import org.springframework.aop.support.AopUtils;
  * @param instance the bean itself, if it exists already
  * @param callbacks the names of its initialization and destruction methods
  */
-record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<String> callbacks) {
+public record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<String> callbacks) {
 
 	InspectedBean(String name, Class<?> type, @Nullable Object instance) {
 		this(name, type, instance, Set.of());
@@ -58,6 +58,14 @@ record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<
 			current = AopProxyUtils.getSingletonTarget(current);
 		}
 		return current != null && !(current instanceof SpringProxy);
+	}
+
+	/**
+	 * Whether the bean was created by Mockito.
+	 * @return whether it was
+	 */
+	public boolean isMock() {
+		return TestDoubles.isMock(this.instance);
 	}
 
 	/**

@@ -48,7 +48,7 @@ final class LifecycleMethodChecker implements MergedBeanDefinitionPostProcessor,
 	 */
 	@Override
 	public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
-		if (LockMentions.in(type)) {
+		if (AnnotationMentions.OF_LOCKS.in(type)) {
 			Class<?> userClass = ClassUtils.getUserClass(type);
 			Set<String> findings = new TreeSet<>();
 			add(new InspectedBean(name, userClass, null, NamedCallbacks.of(definition, userClass)), findings);
@@ -66,7 +66,7 @@ final class LifecycleMethodChecker implements MergedBeanDefinitionPostProcessor,
 	}
 
 	private static Stream<LockedMethod> lockedLifecycleMethods(InspectedBean bean) {
-		if (!LockMentions.in(bean.type())) {
+		if (!AnnotationMentions.OF_LOCKS.in(bean.type())) {
 			return Stream.empty();
 		}
 		try {

@@ -84,7 +84,7 @@ final class LockChecks {
 	 * @throws InvalidLockDeclarationException if the class is refused
 	 */
 	boolean admits(Class<?> type) {
-		if (!LockMentions.in(type)) {
+		if (!AnnotationMentions.OF_LOCKS.in(type)) {
 			return false;
 		}
 		if (!this.started) {
@@ -186,7 +186,7 @@ final class LockChecks {
 	}
 
 	private List<Declared> lockedMethods(Class<?> type) {
-		if (!LockMentions.in(type)) {
+		if (!AnnotationMentions.OF_LOCKS.in(type)) {
 			return List.of();
 		}
 		try {

@@ -1,15 +1,13 @@
 package dev.dblock.core;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockHandle;
-import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.claim.Claim;
-import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.observation.LockObservations;
@@ -20,11 +18,9 @@ import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.StoreTime;
-import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
 import dev.dblock.transaction.LockTransactions;
-import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,37 +35,17 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(DefaultLockEngine.class);
 
-	private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
-
-	private static final Duration LOOK_AGAIN = Duration.ofMillis(1);
-
 	private final LockRepository repository;
 
 	private final EngineSettings settings;
 
 	private final LockClock clock;
 
-	private final LockListeners listeners;
-
 	private final LockObservations observations;
 
-	private final EngineThreads threads;
+	private final EngineParts parts;
 
-	private final LocalQueues queues;
-
-	private final LeaseRegistry registry;
-
-	private final LeaseLosses losses;
-
-	private final LockTransactions transactions;
-
-	private final LeaseKeeper keeper;
-
-	private final ReleaseSignals signals;
-
-	private final LockAcquirer acquirer;
-
-	private final EngineState state;
+	private final LockListeners listeners;
 
 	private final StoreHealth check;
 
@@ -99,12 +75,12 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions) {
 		this(repository, settings, listeners, observer, transactions, LockClock.with(repository.clockAllowance()),
-				ReleaseSignals.IDLE);
+				EngineParts.FEED_IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
-		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, ReleaseSignals.IDLE);
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, EngineParts.FEED_IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
@@ -113,42 +89,12 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.observations = new LockObservations(observer);
 		this.repository = repository;
 		this.clock = clock;
-		this.threads = new EngineThreads(clock);
-		this.listeners = new LockListeners(listeners, this.threads.callbacks());
-		this.queues = new LocalQueues(settings.handOff(), this::pollNanos, clock::pauseNanos);
-		this.registry = new LeaseRegistry(this.queues::ended);
-		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications(),
-				this.threads.callbacks());
-		LeaseReleaser releaser = new LeaseReleaser(repository, this.observations, clock, settings.timeout(),
-				this.threads.watchdog(), this.threads.releases());
-		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseCompletion::abandon,
-				() -> newRenewer(clock), this.threads.watchdog(), this.threads.renewals(), clock);
-		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
-				this.losses, this.listeners, transactions, clock, settings.timeout());
-		this.transactions = transactions;
-		transactions.follow(repository, () -> this.registry.locksOf(Thread.currentThread()));
-		this.signals = new ReleaseSignals(repository.releases(), settings.poll().always(), this.queues,
-				this.threads.watchdog(), clock, feedIdle);
-		Counts<WaitCause> waits = new Counts<>(WaitCause.class);
-		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
-		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, waits, clock);
-		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
-				waits, this.threads);
+		this.parts = new EngineParts(repository, this.settings, listeners, this.observations, transactions, clock,
+				feedIdle);
+		this.listeners = this.parts.listeners();
 		this.check = new StoreHealth(repository, settings.namePrefix(), settings.acquirer(), clock);
 		logger.info("Locks are in {}, lease {}, acquirer {}", repository,
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
-	}
-
-	/**
-	 * Other processes probably poll if this one has to, because they most likely have the
-	 * same settings.
-	 */
-	private long pollNanos() {
-		return this.signals.isPolling() ? this.settings.poll().maxInterval().toNanos() : 0;
-	}
-
-	private LeaseRenewer newRenewer(LockClock clock) {
-		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, this.observations, clock);
 	}
 
 	@Override
@@ -181,7 +127,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		LockEngine.Attempt attempt;
 		try {
 			this.repository.checkCaller();
-			attempt = this.acquirer.acquire(fullName, terms, acquisition);
+			attempt = this.parts.acquire(fullName, terms, acquisition);
 		}
 		catch (RuntimeException | Error ex) {
 			acquisition.failed(ex);
@@ -229,14 +175,12 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @return the state, which can be queried at any time
 	 */
 	public EngineState state() {
-		return this.state;
+		return this.parts.state();
 	}
 
 	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
-		Optional<LockHandle> kept = this.transactions.kept(this.keeper, fullName);
-		return (kept.isPresent() || transaction == null) ? kept
-				: ReactiveTransactions.kept(transaction, this.keeper, fullName);
+		return this.parts.kept(fullName, transaction);
 	}
 
 	@Override
@@ -246,7 +190,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockAdministration administration() {
-		return LockAdministration.of(this.repository, this.settings.namePrefix(), this.queues::withOwner);
+		return LockAdministration.of(this.repository, this.settings.namePrefix(), this.parts::withOwner);
 	}
 
 	@Override
@@ -292,12 +236,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		return this.check.isFailing();
 	}
 
-	LocalQueues queues() {
-		return this.queues;
-	}
-
-	ReleaseSignals signals() {
-		return this.signals;
+	EngineParts parts() {
+		return this.parts;
 	}
 
 	/**
@@ -305,7 +245,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * about to shut down. Locks that are held are renewed as before.
 	 */
 	public void refuseWaiters() {
-		this.acquirer.refuseWaiters();
+		this.parts.refuseWaiters();
 	}
 
 	/**
@@ -317,41 +257,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.acquirer.close();
-		this.registry.all().forEach(this::releaseKept);
-		long end = this.clock.pauseNanos() + LONGEST_REQUEST.toNanos();
-		awaitNone(this::isAnyAboutToBeReleased, end);
-		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
-		// Application threads may still be acquiring or releasing a lock, and the caller
-		// closes their connection to the store next
-		awaitNone(() -> this.queues.size() > 0, end);
-		this.signals.close();
-		this.threads.close();
-	}
-
-	private void releaseKept(Lease lease) {
-		LeasedLock handle = lease.kept();
-		if (handle != null) {
-			lease.state().aboutToEnd();
-			CallThreads.execute(this.threads.releases(), () -> {
-				try {
-					handle.close();
-				}
-				catch (LockLostException ex) {
-					logger.debug("The loss of the lock '{}' was reported", handle.name(), ex);
-				}
-			});
-		}
-	}
-
-	private boolean isAnyAboutToBeReleased() {
-		return this.registry.all().stream().anyMatch((lease) -> lease.state().isAboutToEnd());
-	}
-
-	private void awaitNone(BooleanSupplier any, long end) {
-		while (any.getAsBoolean() && end - this.clock.pauseNanos() > 0 && !Thread.currentThread().isInterrupted()) {
-			this.clock.park(this, LOOK_AGAIN.toNanos());
-		}
+		this.parts.close();
 	}
 
 }

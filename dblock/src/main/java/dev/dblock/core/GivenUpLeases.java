@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.LockInfo;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 

@@ -4,6 +4,9 @@ import java.util.function.Function;
 
 import dev.dblock.LossReason;
 import dev.dblock.claim.Claim;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.event.LockListener;
 import dev.dblock.event.NewsListener;
 import dev.dblock.observation.LockObserver;

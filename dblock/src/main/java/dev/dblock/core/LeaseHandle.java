@@ -13,6 +13,8 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.claim.Claimed;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RepositoryInterruptedException;

@@ -12,6 +12,8 @@ import java.util.stream.Collectors;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.claim.Claim;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.event.LockListener;
 import dev.dblock.event.NewsListener;
 import dev.dblock.observation.LockObserver;

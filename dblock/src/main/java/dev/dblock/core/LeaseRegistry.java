@@ -9,6 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 

@@ -11,6 +11,10 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.store.LeaseKey;

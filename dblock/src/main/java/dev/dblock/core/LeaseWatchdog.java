@@ -14,6 +14,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.dblock.LockOptions;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.LeaseTerms;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -10,6 +10,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireRequest;
@@ -237,26 +239,63 @@ final class LocalQueue {
 	}
 
 	/**
+	 * Decide what a waiter does next. The thread does it outside of the monitor.
+	 * @param waiter the waiter
+	 * @param leftNanos how much of its time is left; zero or less when it is over
+	 * @param answerNanos how long a pending answer may take after that time
+	 * @param acquirer the name of this instance
+	 * @return the turn
+	 */
+	synchronized Turn turn(Waiter waiter, long leftNanos, long answerNanos, String acquirer) {
+		LeasedLock handed = waiter.handed();
+		if (handed != null) {
+			return new Turn.Take(handed);
+		}
+		long pauseNanos = pauseBeforeAsking(waiter);
+		if (pauseNanos <= 0 && (leftNanos > 0 || asksAtLast(waiter))) {
+			return ask();
+		}
+		if (leftNanos > 0) {
+			boolean elsewhere = pauseNanos < Long.MAX_VALUE && (this.plan != null || isYielding());
+			return new Turn.Park(Math.min(pauseNanos, leftNanos),
+					elsewhere ? Turn.Awaited.OTHER_PROCESSES : Turn.Awaited.THIS_PROCESS);
+		}
+		Outcome.Unavailable known = known(waiter, acquirer);
+		if (known == null && answerNanos + leftNanos > 0) {
+			return new Turn.Park(answerNanos + leftNanos, Turn.Awaited.ANSWER);
+		}
+		quit(waiter);
+		return new Turn.GiveUp(known);
+	}
+
+	/**
+	 * Return whether a waiter whose time is over asks before it gives up, if it may. A
+	 * wait ends with a failure, or with a refusal that was answered after that time.
+	 */
+	private boolean asksAtLast(Waiter waiter) {
+		PollPause.Plan last = this.plan;
+		return last == null || !waiter.isAnsweredLate() && last.last().failure() == null;
+	}
+
+	/**
 	 * Return the known state of the lock for a waiter whose time is over. An earlier
 	 * refusal is not enough: a release may have gone unnoticed since. If the store has
 	 * not answered any waiter after that time, the head sends a request now, and its
 	 * answer wakes the waiter.
-	 * @param waiter the waiter
-	 * @param acquirer the name of this instance
 	 * @return the holder, or why the request to the store failed; {@code null} when an
 	 * answer is pending
 	 */
-	synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
+	private Outcome.@Nullable Unavailable known(Waiter waiter, String acquirer) {
 		Lease mine = present();
 		if (mine != null) {
-			return Outcome.refused(mine.describe(acquirer));
+			return new Outcome.Refused(mine.describe(acquirer));
 		}
 		PollPause.Plan last = this.plan;
 		if (last != null && (waiter.isAnsweredLate() || last.last().failure() != null)) {
 			return last.last();
 		}
 		if (this.granted || isYielding()) {
-			return Outcome.OTHERS_FIRST;
+			return new Outcome.OthersFirst();
 		}
 		waiter.awaitAnswer(true);
 		if (last != null && !this.asking && !this.lastAsk) {
@@ -306,20 +345,15 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Begin a request of a waiter to the store. A signal that arrives during the request
+	 * Begin a request of the head to the store. A signal that arrives during the request
 	 * is kept for later.
-	 * @param waiter the waiter
-	 * @return the cause of the request, or {@code null} when it is no longer its turn
 	 */
-	synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
-		if (pauseBeforeAsking(waiter) > 0) {
-			return null;
-		}
-		WaitCause cause = cause();
+	private Turn ask() {
+		Turn ask = new Turn.Ask(cause());
 		this.signalled = false;
 		this.lastAsk = false;
 		this.asking = true;
-		return cause;
+		return ask;
 	}
 
 	private WaitCause cause() {

@@ -6,6 +6,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.LockInfo;
+import dev.dblock.core.lease.Lease;
 import dev.dblock.settings.EngineSettings;
 import org.jspecify.annotations.Nullable;
 

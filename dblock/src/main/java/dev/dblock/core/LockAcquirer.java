@@ -7,6 +7,9 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.claim.Claim;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.settings.EngineSettings;
@@ -144,12 +147,12 @@ final class LockAcquirer {
 			Duration patience = (terms.waitUpTo().compareTo(SHORTEST_REQUEST) > 0) ? terms.waitUpTo()
 					: SHORTEST_REQUEST;
 			Outcome outcome = this.requests.ask(queue, null, terms, waits ? Durations.shorter(most, patience) : most);
-			LeasedLock handle = outcome.handle();
-			if (handle != null) {
-				return accept(handle);
+			if (outcome instanceof Outcome.Granted granted) {
+				return accept(granted.handle());
 			}
-			if (!waits || outcome.isFinal()) {
-				return new LockEngine.Refused(outcome.refusal(name, Duration.ZERO));
+			Outcome.Unavailable unavailable = (Outcome.Unavailable) outcome;
+			if (!waits || unavailable.isFinal()) {
+				return new LockEngine.Refused(unavailable.refusal(name, Duration.ZERO));
 			}
 		}
 		finally {
@@ -167,8 +170,9 @@ final class LockAcquirer {
 		LocalQueue queue = this.queues.enter(name);
 		try {
 			Outcome outcome = this.requests.ask(queue, null, terms, terms.acquireTimeout(this.settings.timeout()));
-			LeasedLock handle = outcome.handle();
-			return (handle != null) ? accept(handle) : new LockEngine.Refused(outcome.refusal(name, Duration.ZERO));
+			return (outcome instanceof Outcome.Unavailable unavailable)
+					? new LockEngine.Refused(unavailable.refusal(name, Duration.ZERO))
+					: accept(((Outcome.Granted) outcome).handle());
 		}
 		finally {
 			queue.leave();
@@ -190,7 +194,7 @@ final class LockAcquirer {
 		if (mine != null) {
 			return new LockRefusal(name, mine.describe(this.settings.acquirer()), Duration.ZERO);
 		}
-		return queue.letsOthersGoFirst() ? Outcome.OTHERS_FIRST.refusal(name, Duration.ZERO) : null;
+		return queue.letsOthersGoFirst() ? new Outcome.OthersFirst().refusal(name, Duration.ZERO) : null;
 	}
 
 	private LockEngine.Attempt accept(LeasedLock handle) {
@@ -335,51 +339,35 @@ final class LockAcquirer {
 		 */
 		private LockEngine.@Nullable Attempt run(LocalQueue queue, Waiter me) {
 			while (true) {
-				LeasedLock handed = me.handed();
-				if (handed != null && !handed.isHeld()) {
-					return null;
+				if (me.handed() == null) {
+					refuseIfUnwanted(this.name);
 				}
-				if (handed != null) {
-					this.taken = handed;
-					return accept(handed);
-				}
-				refuseIfUnwanted(this.name);
 				long leftNanos = this.waitNanos - elapsedNanos();
-				long pauseNanos = queue.pauseBeforeAsking(me);
-				if (pauseNanos <= 0 && (leftNanos > 0 || mayAskAtLast(queue, me))) {
-					LockEngine.Attempt attempt = ask(queue, me, queue.beginAsking(me), leftNanos);
-					if (attempt != null) {
-						return attempt;
+				Turn turn = queue.turn(me, leftNanos, SHORTEST_REQUEST.toNanos(),
+						LockAcquirer.this.settings.acquirer());
+				if (turn instanceof Turn.Take take) {
+					if (!take.handle().isHeld()) {
+						return null;
 					}
+					this.taken = take.handle();
+					return accept(take.handle());
 				}
-				else if (leftNanos <= 0) {
-					Outcome known = queue.known(me, LockAcquirer.this.settings.acquirer());
-					long patienceNanos = SHORTEST_REQUEST.toNanos() + leftNanos;
-					if (known == null && patienceNanos > 0) {
-						refuseIfClosing();
-						LockAcquirer.this.clock.park(me, patienceNanos);
-						refuseIfClosing();
-					}
-					else if (queue.quit(me)) {
-						return giveUp(known);
-					}
+				if (turn instanceof Turn.GiveUp end) {
+					return giveUp(end.known());
 				}
-				else if (!beginWaiting(queue, pauseNanos)) {
-					refuseIfClosing();
-					LockAcquirer.this.clock.park(me, Math.min(pauseNanos, leftNanos));
-					refuseIfClosing();
+				if (turn instanceof Turn.Park park) {
+					if (!beginWaiting(park.until())) {
+						refuseIfClosing();
+						LockAcquirer.this.clock.park(me, park.nanos());
+						refuseIfClosing();
+					}
+					continue;
+				}
+				LockEngine.Attempt attempt = ask(queue, me, ((Turn.Ask) turn).cause(), leftNanos);
+				if (attempt != null) {
+					return attempt;
 				}
 			}
-		}
-
-		/**
-		 * Return whether a waiter whose time is over asks before it gives up, if it is
-		 * its turn. A wait ends with a failure, or with a refusal that was answered after
-		 * that time.
-		 */
-		private boolean mayAskAtLast(LocalQueue queue, Waiter me) {
-			PollPause.Plan last = queue.plan();
-			return last == null || !me.isAnsweredLate() && last.last().failure() == null;
 		}
 
 		/**
@@ -388,10 +376,12 @@ final class LockAcquirer {
 		 * must be checked again afterwards.
 		 * @return whether there was anything to do
 		 */
-		private boolean beginWaiting(LocalQueue queue, long pauseNanos) {
+		private boolean beginWaiting(Turn.Awaited until) {
+			if (until == Turn.Awaited.ANSWER) {
+				return false;
+			}
 			boolean first = !this.waiting;
-			boolean asks = !this.subscribed && pauseNanos < Long.MAX_VALUE
-					&& (queue.plan() != null || queue.isYielding());
+			boolean asks = !this.subscribed && until == Turn.Awaited.OTHER_PROCESSES;
 			if (asks) {
 				subscribe();
 			}
@@ -406,28 +396,24 @@ final class LockAcquirer {
 			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
 		}
 
-		private LockEngine.@Nullable Attempt ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause,
-				long leftNanos) {
-			if (cause == null) {
-				return null;
-			}
+		private LockEngine.@Nullable Attempt ask(LocalQueue queue, Waiter me, WaitCause cause, long leftNanos) {
 			LockAcquirer.this.statistics.count(cause);
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
-			LeasedLock handle = outcome.handle();
-			if (handle != null) {
-				return accept(handle);
+			if (outcome instanceof Outcome.Granted granted) {
+				return accept(granted.handle());
 			}
-			if (outcome.isFinal()) {
+			Outcome.Unavailable unavailable = (Outcome.Unavailable) outcome;
+			if (unavailable.isFinal()) {
 				// This thread leaves, and the next one sends its request
-				return new LockEngine.Refused(outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())));
+				return new LockEngine.Refused(unavailable.refusal(this.name, Duration.ofNanos(elapsedNanos())));
 			}
-			this.verdict = outcome.verdict();
-			this.failure = outcome.failure();
-			this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
+			this.verdict = unavailable.verdict();
+			this.failure = unavailable.failure();
+			this.timeouts = unavailable.isTimedOut() ? this.timeouts + 1 : 0;
 			subscribe();
 			PollPause.Plan before = queue.plan();
 			int refusals = (before != null) ? before.refusals() + 1 : 1;
-			queue.refused(me, LockAcquirer.this.pauses.plan(outcome.withVerdict(null), refusals,
+			queue.refused(me, LockAcquirer.this.pauses.plan(unavailable.withVerdict(null), refusals,
 					LockAcquirer.this.signals.isListening(), LockAcquirer.this.clock.pauseNanos()));
 			return null;
 		}
@@ -469,7 +455,7 @@ final class LockAcquirer {
 		 * End the wait. The result is a refusal if the lock is known to be held, and an
 		 * exception if only a failure is known, or nothing at all.
 		 */
-		private LockEngine.Attempt giveUp(@Nullable Outcome known) {
+		private LockEngine.Attempt giveUp(Outcome.@Nullable Unavailable known) {
 			if (known == null) {
 				throw new StoreTimeoutException(
 						("The lock '%s' was not acquired within the wait: another thread of this application"
@@ -478,7 +464,7 @@ final class LockAcquirer {
 								+ " a request may take")
 							.formatted(this.name));
 			}
-			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
+			Outcome.Unavailable last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
 			return new LockEngine.Refused(
 					last.withVerdict(this.verdict).refusal(this.name, Duration.ofNanos(elapsedNanos())));
 		}

@@ -8,7 +8,11 @@ import dev.dblock.LockException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.core.GivenUpLeases.GivenUp;
-import dev.dblock.core.Lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeaseOwner;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -134,7 +138,7 @@ final class LockRequests {
 			}
 			GivenUp late = this.releaser.findGivenUp(refused.lock());
 			if (late == null) {
-				return Outcome.refused(refused.lock(), refused.verdict());
+				return new Outcome.Refused(refused.lock(), refused.verdict());
 			}
 			failure = (failure != null) ? failure : appliedLate(key.name());
 			if (!this.releaser.release(late, left(end).dividedBy(2)) || isTooLate(end)) {
@@ -182,7 +186,7 @@ final class LockRequests {
 						.formatted(lease.key().name(), Durations.readable(lease.terms().lease())));
 		}
 		queue.granted(lease, waiter);
-		return Outcome.granted(this.keeper.keep(lease));
+		return new Outcome.Granted(this.keeper.keep(lease));
 	}
 
 	private Outcome afterFailure(LeaseKey key, LeaseTerms terms, RuntimeException ex) {
@@ -207,17 +211,17 @@ final class LockRequests {
 	 */
 	private Outcome whoHolds(LeaseKey key, DataAccessException failure) {
 		if (!(failure instanceof QueryTimeoutException)) {
-			return Outcome.failed(failure);
+			return new Outcome.Failed(failure);
 		}
 		try {
 			Optional<LockInfo> lock = this.repository.find(key.name(), LOOK);
 			return lock.filter((info) -> info.held() && this.releaser.findGivenUp(info) == null)
-				.map(Outcome::refused)
-				.orElseGet(() -> Outcome.failed(failure));
+				.<Outcome>map(Outcome.Refused::new)
+				.orElseGet(() -> new Outcome.Failed(failure));
 		}
 		catch (DataAccessException ex) {
 			failure.addSuppressed(ex);
-			return Outcome.failed(failure);
+			return new Outcome.Failed(failure);
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
 import dev.dblock.claim.Claim;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.StoreFailureException;
 import org.jspecify.annotations.Nullable;
 
@@ -13,95 +14,160 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * The outcome of one attempt to acquire a lock: a handle, the present holder, or a
- * transient failure.
- *
- * @param handle the handle of a grant
- * @param holder the state of the lock at a refusal
- * @param failure the failure
- * @param verdict why a claim was refused, unless the lock is held for another purpose
+ * The outcome of one attempt to acquire a lock.
  */
-record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
-		Claim.@Nullable Verdict verdict) {
+sealed interface Outcome {
+
+	/**
+	 * The lock was granted.
+	 *
+	 * @param handle the handle of the grant
+	 */
+	record Granted(LeasedLock handle) implements Outcome {
+	}
+
+	/**
+	 * The lock was not granted, so the thread waits or gives up.
+	 */
+	sealed interface Unavailable extends Outcome {
+
+		/**
+		 * Return the refusal at the end of the wait. A failure is thrown, and never
+		 * reported as a refusal.
+		 */
+		LockRefusal refusal(String name, Duration waited);
+
+		/**
+		 * Return this outcome with the verdict that concerns only the requesting thread.
+		 */
+		Unavailable withVerdict(Claim.@Nullable Verdict verdict);
+
+		/**
+		 * Return this outcome for a thread that waited behind the requesting thread.
+		 */
+		default Unavailable seenByOthers(String name) {
+			return this;
+		}
+
+		/**
+		 * Return why a claim was refused, unless the lock is held for another purpose.
+		 */
+		default Claim.@Nullable Verdict verdict() {
+			return null;
+		}
+
+		/**
+		 * Return the failure, if it was one.
+		 */
+		default @Nullable DataAccessException failure() {
+			return null;
+		}
+
+		/**
+		 * Return whether the request used up its time limit, so that no further pause is
+		 * needed after it.
+		 */
+		default boolean isTimedOut() {
+			return failure() instanceof QueryTimeoutException;
+		}
+
+		/**
+		 * Return whether waiting cannot change the answer.
+		 */
+		default boolean isFinal() {
+			Claim.Verdict verdict = verdict();
+			return verdict != null && verdict.isFinal();
+		}
+
+		/**
+		 * Return how long the lock is certain to be held, unless it is released.
+		 */
+		default long expiryNanos() {
+			return Long.MAX_VALUE;
+		}
+
+	}
+
+	/**
+	 * The lock is held, or a claim was refused.
+	 *
+	 * @param holder the state of the lock
+	 * @param verdict why a claim was refused, unless the lock is held for another purpose
+	 */
+	record Refused(@Nullable LockInfo holder, Claim.@Nullable Verdict verdict) implements Unavailable {
+
+		Refused(LockInfo holder) {
+			this(holder, null);
+		}
+
+		@Override
+		public LockRefusal refusal(String name, Duration waited) {
+			return new LockRefusal(name, this.holder, waited, null, this.verdict);
+		}
+
+		@Override
+		public Unavailable withVerdict(Claim.@Nullable Verdict verdict) {
+			return new Refused(this.holder, verdict);
+		}
+
+		@Override
+		public long expiryNanos() {
+			return (this.holder != null) ? TimeUnit.MILLISECONDS.toNanos(this.holder.remaining().toMillis())
+					: Long.MAX_VALUE;
+		}
+
+	}
 
 	/**
 	 * The lock may be free, but it is the turn of other threads, in this process or
 	 * elsewhere.
 	 */
-	static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
+	record OthersFirst() implements Unavailable {
 
-	private static final String OTHERS_FIRST_REMARK = "Threads of this application are waiting for it, and others go"
-			+ " first";
+		private static final String REMARK = "Threads of this application are waiting for it, and others go first";
 
-	static Outcome granted(LeasedLock handle) {
-		return new Outcome(handle, null, null, null);
-	}
+		@Override
+		public LockRefusal refusal(String name, Duration waited) {
+			return new LockRefusal(name, null, waited, REMARK, null);
+		}
 
-	static Outcome refused(LockInfo holder) {
-		return refused(holder, null);
-	}
+		@Override
+		public Unavailable withVerdict(Claim.@Nullable Verdict verdict) {
+			return (verdict != null) ? new Refused(null, verdict) : this;
+		}
 
-	static Outcome refused(@Nullable LockInfo holder, Claim.@Nullable Verdict verdict) {
-		return new Outcome(null, holder, null, verdict);
-	}
-
-	static Outcome failed(DataAccessException failure) {
-		return new Outcome(null, null, failure, null);
 	}
 
 	/**
-	 * Return whether the request used up its time limit, so that no further pause is
-	 * needed after it.
+	 * The request failed, and can be repeated.
+	 *
+	 * @param failure the failure
 	 */
-	boolean isTimedOut() {
-		return this.failure instanceof QueryTimeoutException;
-	}
+	record Failed(DataAccessException failure) implements Unavailable {
 
-	/**
-	 * Return whether waiting cannot change the answer.
-	 */
-	boolean isFinal() {
-		return this.verdict != null && this.verdict.isFinal();
-	}
-
-	/**
-	 * Return this outcome with the verdict that concerns only the requesting thread.
-	 */
-	Outcome withVerdict(Claim.@Nullable Verdict verdict) {
-		return (this.failure == null) ? refused(this.holder, verdict) : this;
-	}
-
-	/**
-	 * Return this outcome for a thread that waited behind the requesting thread. A
-	 * failure is wrapped, because its exception belongs to the stack of the requesting
-	 * thread.
-	 */
-	Outcome seenByOthers(String name) {
-		return (this.failure == null) ? this : failed(new StoreFailureException(
-				("The lock '%s' could not be requested on behalf of all threads that wait for it, including this one."
-						+ " The lock is not held; the cause says what failed and what to do")
-					.formatted(name),
-				this.failure));
-	}
-
-	/**
-	 * Return the refusal at the end of the wait. A failure is thrown, and never reported
-	 * as a refusal.
-	 */
-	LockRefusal refusal(String name, Duration waited) {
-		if (this.failure != null) {
+		@Override
+		public LockRefusal refusal(String name, Duration waited) {
 			throw this.failure;
 		}
-		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null,
-				this.verdict);
-	}
 
-	/**
-	 * Return how long the lock is certain to be held, unless it is released.
-	 */
-	long expiryNanos() {
-		return (this.holder != null) ? TimeUnit.MILLISECONDS.toNanos(this.holder.remaining().toMillis())
-				: Long.MAX_VALUE;
+		@Override
+		public Unavailable withVerdict(Claim.@Nullable Verdict verdict) {
+			return this;
+		}
+
+		/**
+		 * Wrap the failure, because its exception belongs to the stack of the requesting
+		 * thread.
+		 */
+		@Override
+		public Unavailable seenByOthers(String name) {
+			return new Failed(new StoreFailureException(
+					("The lock '%s' could not be requested on behalf of all threads that wait for it, including this"
+							+ " one. The lock is not held; the cause says what failed and what to do")
+						.formatted(name),
+					this.failure));
+		}
+
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.EngineSettings;
 
 /**
@@ -43,7 +44,7 @@ final class PollPause {
 	 * @param now the monotonic clock
 	 * @return the plan
 	 */
-	Plan plan(Outcome last, int refusals, boolean listening, long now) {
+	Plan plan(Outcome.Unavailable last, int refusals, boolean listening, long now) {
 		boolean reported = listening && last.failure() == null;
 		long pollNanos = reported ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
 		long expiryNanos = untilExpiry(last.expiryNanos());
@@ -85,7 +86,7 @@ final class PollPause {
 	 * @param cause the cause of the next request, unless a signal arrives earlier
 	 * @param atNanos when to send the next request, on the monotonic clock
 	 */
-	record Plan(Outcome last, int refusals, WaitCause cause, long atNanos) {
+	record Plan(Outcome.Unavailable last, int refusals, WaitCause cause, long atNanos) {
 	}
 
 	/**

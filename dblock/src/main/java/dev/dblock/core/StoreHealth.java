@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.Objects;
 
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;

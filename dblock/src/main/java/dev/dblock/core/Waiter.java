@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.concurrent.locks.LockSupport;
 
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.LeaseTerms;
 import org.jspecify.annotations.Nullable;
 

@@ -5,10 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
-import java.util.stream.BaseStream;
 
 import dev.dblock.LockException;
 import dev.dblock.LockHandle;
@@ -29,8 +27,6 @@ import org.springframework.dao.DataAccessException;
  * The template of an engine. Thread-safe.
  */
 public final class DefaultLockTemplate implements LockTemplate {
-
-	private static final PendingTypes LASTING = new PendingTypes(DefaultLockTemplate.class.getClassLoader());
 
 	private final LockEngine engine;
 
@@ -69,123 +65,44 @@ public final class DefaultLockTemplate implements LockTemplate {
 	@Override
 	public <T extends @Nullable Object> T execute(String name, LockOptions options, LockedAction<T> action,
 			LockedFallback<T> fallback) {
-		String fullName = this.engine.fullName(name);
-		NestedCall call = NestedCall.begin(this.engine, fullName);
-		if (call != null) {
-			return ending(call, () -> {
-				Runnable reentry = call.hold().reenter(name, options);
-				try {
-					return reentered(call.hold(), action);
-				}
-				finally {
-					reentry.run();
-				}
-			});
+		Admission admission = Admission.of(this.engine, name, options);
+		if (admission instanceof Admission.Refused refused) {
+			return Admission.unchanged(() -> fallback.unavailable(refused.refusal()));
 		}
-		LockEngine.Attempt attempt = this.engine.acquire(name, options);
-		if (attempt instanceof LockEngine.Refused refused) {
-			return unchanged(() -> fallback.unavailable(refused.refusal()));
-		}
-		Hold hold = Hold.owned(this.engine, ((LockEngine.Granted) attempt).handle());
-		return leaving(hold, () -> finished(hold, acquired(hold, action)));
+		return (admission instanceof Admission.Joined joined) ? run(joined, name, options, action)
+				: run((Admission.Acquired) admission, action);
 	}
 
-	/**
-	 * Reject a result whose work continues, or begins, after the lock is released. If the
-	 * action has begun such work by {@link #executeAsync} or {@code ReactiveLockTemplate}
-	 * under the same lock, the lock may be kept, and the result is accepted.
-	 */
-	private static <T extends @Nullable Object> T finished(Hold hold, T result) {
-		Object unfinished = LASTING.unfinished(result);
-		if (unfinished == null || hold.parts().stream().allMatch(Hold::wasJoined)) {
-			return result;
-		}
-		if (unfinished instanceof BaseStream<?, ?> stream) {
-			stream.close();
-		}
-		throw new IllegalStateException(
-				("The action under the lock '%s' returned a %s, whose work would continue without the lock. The"
-						+ " result was discarded; what the action already did was not undone. %s")
-					.formatted(hold.handle().name(), unfinished.getClass().getName(), instead(unfinished)));
-	}
-
-	private static String instead(Object unfinished) {
-		if (LASTING.isPublisher(unfinished.getClass())) {
-			return "Use ReactiveLockTemplate, which holds the lock until the sequence ends";
-		}
-		return (unfinished instanceof CompletionStage || unfinished instanceof Future)
-				? "Use executeAsync, which holds the lock until a CompletionStage completes"
-				: "Finish the work in the action";
-	}
-
-	/**
-	 * Run the action of a re-entry. If a transaction keeps the lock, the thread may
-	 * already have been detached, and has to be notified of a loss again from now on.
-	 */
-	private static <T extends @Nullable Object> T reentered(Hold hold, LockedAction<T> action) {
-		return hold.isOwned() ? within(hold, action) : attached(hold, action);
-	}
-
-	private static <T extends @Nullable Object> T within(Hold hold, LockedAction<T> action) {
-		try (WorkScope scope = WorkScope.enter(hold)) {
-			return unchanged(action);
-		}
-	}
-
-	/**
-	 * Run work whose exceptions are thrown unchanged.
-	 */
-	private static <T extends @Nullable Object> T unchanged(LockedAction<T> action) {
-		try {
-			return action.run();
-		}
-		catch (Throwable ex) {
-			throw DefaultLockTemplate.<RuntimeException>unchanged(ex);
-		}
-	}
-
-	/**
-	 * Throw an exception that the calling method does not declare.
-	 * @return nothing, so that the caller can write {@code throw}
-	 */
-	@SuppressWarnings("unchecked")
-	static <E extends Throwable> RuntimeException unchanged(Throwable ex) throws E {
-		throw (E) ex;
-	}
-
-	private static <T extends @Nullable Object> T leaving(Hold hold, LockedAction<T> action) {
+	private static <T extends @Nullable Object> T run(Admission.Acquired acquired, LockedAction<T> action) {
 		T result;
 		try {
-			result = action.run();
+			result = acquired.run(action);
 		}
 		catch (Throwable ex) {
-			hold.recordFailure(ex);
-			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveAfter(ex));
+			acquired.hold().recordFailure(ex);
+			throw Admission.<RuntimeException>unchanged(acquired.hold().leaveAfter(ex));
 		}
-		hold.leave();
+		acquired.hold().leave();
 		return result;
 	}
 
-	private static <T extends @Nullable Object> T ending(NestedCall call, LockedAction<T> action) {
+	private static <T extends @Nullable Object> T run(Admission.Joined joined, String name, LockOptions options,
+			LockedAction<T> action) {
 		T result;
 		try {
-			result = action.run();
+			Runnable reentry = joined.hold().reenter(name, options);
+			try {
+				result = joined.run(action);
+			}
+			finally {
+				reentry.run();
+			}
 		}
 		catch (Throwable ex) {
-			throw DefaultLockTemplate.<RuntimeException>unchanged(call.endAfter(ex));
+			throw Admission.<RuntimeException>unchanged(joined.endAfter(ex));
 		}
-		call.end();
+		joined.end();
 		return result;
-	}
-
-	private static <T extends @Nullable Object> T acquired(Hold hold, LockedAction<T> action) {
-		hold.enterThread();
-		try {
-			return within(hold, action);
-		}
-		finally {
-			hold.leaveThread();
-		}
 	}
 
 	@Override
@@ -215,26 +132,24 @@ public final class DefaultLockTemplate implements LockTemplate {
 	public <T extends @Nullable Object> @Nullable CompletionStage<T> executeAsync(String name, LockOptions options,
 			LockedAction<? extends @Nullable CompletionStage<T>> action,
 			LockedFallback<? extends @Nullable CompletionStage<T>> fallback, Consumer<? super T> check) {
-		String fullName = this.engine.fullName(name);
 		boolean cancelWhenLost = this.engine.complete(name, options).whenLost() == WhenLost.INTERRUPT;
-		NestedCall call = NestedCall.begin(this.engine, fullName);
-		if (call != null) {
-			return reenteredAsync(call, name, options, action, check, cancelWhenLost);
-		}
-		LockEngine.Attempt attempt;
+		Admission admission;
 		try {
-			attempt = this.engine.acquire(name, options);
+			admission = Admission.of(this.engine, name, options);
 		}
 		catch (LockException | DataAccessException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
-		if (attempt instanceof LockEngine.Refused refused) {
-			return unchanged(() -> fallback.unavailable(refused.refusal()));
+		if (admission instanceof Admission.Refused refused) {
+			return Admission.unchanged(() -> fallback.unavailable(refused.refusal()));
 		}
-		Hold hold = Hold.owned(this.engine, ((LockEngine.Granted) attempt).handle());
+		if (admission instanceof Admission.Joined joined) {
+			return begin(joined, name, options, action, check, cancelWhenLost);
+		}
+		Hold hold = ((Admission.Acquired) admission).hold();
 		CompletionStage<T> work;
 		try {
-			work = LockedFuture.until(hold, true, cancelWhenLost, () -> within(hold, action), check);
+			work = LockedFuture.until(hold, true, cancelWhenLost, () -> entered(hold, action), check);
 		}
 		finally {
 			hold.detach();
@@ -242,9 +157,15 @@ public final class DefaultLockTemplate implements LockTemplate {
 		return hold.parts().stream().allMatch(Hold::isOwned) ? work : LockedFuture.awaited(work);
 	}
 
-	private static <T extends @Nullable Object> @Nullable CompletionStage<T> reenteredAsync(NestedCall call,
-			String name, LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>> action,
-			Consumer<? super T> check, boolean cancelWhenLost) {
+	private static <T extends @Nullable Object> T entered(Hold hold, LockedAction<T> action) throws Throwable {
+		try (WorkScope scope = WorkScope.enter(hold)) {
+			return action.run();
+		}
+	}
+
+	private static <T extends @Nullable Object> @Nullable CompletionStage<T> begin(Admission.Joined call, String name,
+			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>> action, Consumer<? super T> check,
+			boolean cancelWhenLost) {
 		Hold hold = call.hold();
 		Runnable reentry;
 		try {
@@ -254,13 +175,13 @@ public final class DefaultLockTemplate implements LockTemplate {
 			return CompletableFuture.failedFuture(call.endAfter(ex));
 		}
 		catch (RuntimeException | Error ex) {
-			throw DefaultLockTemplate.<RuntimeException>unchanged(call.endAfter(ex));
+			throw Admission.<RuntimeException>unchanged(call.endAfter(ex));
 		}
 		boolean joined = hold.join();
 		call.end();
 		CompletionStage<T> work = null;
 		try {
-			work = LockedFuture.until(hold, false, cancelWhenLost, () -> reentered(hold, action), check);
+			work = LockedFuture.until(hold, false, cancelWhenLost, () -> call.run(action), check);
 		}
 		finally {
 			LockedFuture.whenEnded(work, reentry);
@@ -272,12 +193,24 @@ public final class DefaultLockTemplate implements LockTemplate {
 	public <T extends @Nullable Object> T within(LockHandle handle, LockedAction<T> action) {
 		handle.ensureHeld();
 		Hold hold = Hold.borrowed(this.engine, handle);
-		return leaving(hold, () -> attached(hold, action));
+		T result;
+		try {
+			result = attached(hold, action);
+		}
+		catch (Throwable ex) {
+			throw Admission.<RuntimeException>unchanged(hold.leaveAfter(ex));
+		}
+		hold.leave();
+		return result;
 	}
 
+	/**
+	 * Run work in the current thread under a lock that may have been acquired by another
+	 * thread.
+	 */
 	public static <T extends @Nullable Object> T attached(Hold hold, LockedAction<T> action) {
 		try (WorkScope scope = WorkScope.attach(hold)) {
-			return unchanged(action);
+			return Admission.unchanged(action);
 		}
 	}
 

@@ -79,15 +79,15 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 			if (acquirer) {
 				hold.recordFailure(ex);
 			}
-			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveAfter(ex));
+			throw Admission.<RuntimeException>unchanged(hold.leaveAfter(ex));
 		}
 		if (work == null) {
 			hold.leave();
 			return null;
 		}
-		LockedFuture<T> lasting = new LockedFuture<>(work, hold, acquirer, cancelWhenLost, check);
-		lasting.begin();
-		return lasting;
+		LockedFuture<T> locked = new LockedFuture<>(work, hold, acquirer, cancelWhenLost, check);
+		locked.begin();
+		return locked;
 	}
 
 	/**
@@ -95,9 +95,9 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	 * caller's own work.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
-		if (work instanceof LockedFuture<T> lasting) {
-			CompletableFuture.anyOf(lasting.over, lasting.lost).join();
-			completed(lasting).toCompletableFuture().join();
+		if (work instanceof LockedFuture<T> locked) {
+			CompletableFuture.anyOf(locked.over, locked.lost).join();
+			completed(locked).toCompletableFuture().join();
 		}
 		return work;
 	}
@@ -106,8 +106,8 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	 * Run an action when the work has ended, or immediately if there is no such work.
 	 */
 	static void whenEnded(@Nullable CompletionStage<?> work, Runnable action) {
-		if (work instanceof LockedFuture<?> lasting) {
-			CompletableFuture<Void> unused = lasting.over.thenRun(action);
+		if (work instanceof LockedFuture<?> locked) {
+			CompletableFuture<Void> unused = locked.over.thenRun(action);
 		}
 		else {
 			action.run();

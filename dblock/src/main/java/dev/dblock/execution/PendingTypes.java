@@ -75,7 +75,7 @@ public final class PendingTypes {
 
 	private final List<String> missingForCoroutines;
 
-	private final ClassValue<Boolean> lasting = new ClassValue<>() {
+	private final ClassValue<Boolean> pending = new ClassValue<>() {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
@@ -128,9 +128,9 @@ public final class PendingTypes {
 	 * @param result the result
 	 * @return the content of the result, or {@code null} if the work has ended
 	 */
-	public @Nullable Object unfinished(@Nullable Object result) {
+	public @Nullable Object pending(@Nullable Object result) {
 		Object content = content(result);
-		if (content == null || !isLasting(content.getClass())) {
+		if (content == null || !isPending(content.getClass())) {
 			return null;
 		}
 		boolean over = (content instanceof CompletionStage<?> stage)
@@ -144,8 +144,8 @@ public final class PendingTypes {
 	 * @param type the type
 	 * @return {@code false} if the work has ended
 	 */
-	public boolean isLasting(Class<?> type) {
-		return this.lasting.get(type);
+	public boolean isPending(Class<?> type) {
+		return this.pending.get(type);
 	}
 
 	private boolean compute(Class<?> type) {
@@ -174,7 +174,7 @@ public final class PendingTypes {
 	 * @param type the type
 	 * @return its adapter, or {@code null}
 	 */
-	public @Nullable ReactiveAdapter spannable(Class<?> type) {
+	public @Nullable ReactiveAdapter sequenceAdapter(Class<?> type) {
 		ReactiveAdapter adapter = this.reactorPresent ? this.reactive.getAdapter(type) : null;
 		boolean exact = adapter != null && adapter.getDescriptor().isDeferred() && adapter.getReactiveType() == type
 				&& !type.getName().equals(RUNNING_COROUTINE);
@@ -192,7 +192,7 @@ public final class PendingTypes {
 
 	private Optional<Class<?>> find(ResolvableType type, int depth) {
 		Class<?> resolved = type.resolve(Object.class);
-		if (isLasting(resolved)) {
+		if (isPending(resolved)) {
 			return Optional.of(resolved);
 		}
 		if (depth == 0) {

@@ -48,7 +48,7 @@ final class FencedTransactions {
 
 	private final LockDatabase locks;
 
-	private final MongoLockRepository repository;
+	private final Requests requests;
 
 	private final LongSupplier nanoTime;
 
@@ -63,11 +63,11 @@ final class FencedTransactions {
 
 	private volatile long nextPreparation;
 
-	FencedTransactions(Fences fences, LockDatabase locks, MongoLockRepository repository, LongSupplier nanoTime) {
+	FencedTransactions(Fences fences, LockDatabase locks, Requests requests, LongSupplier nanoTime) {
 		this.fences = fences;
 		this.locks = locks;
 		this.defaultConcern = new DefaultWriteConcern(locks);
-		this.repository = repository;
+		this.requests = requests;
 		this.nanoTime = nanoTime;
 		this.nextPreparation = nanoTime.getAsLong();
 	}
@@ -90,7 +90,7 @@ final class FencedTransactions {
 		this.preparation.lock();
 		try {
 			if (!isPrepared()) {
-				this.repository.createFences();
+				this.requests.createFences();
 				this.prepared = true;
 			}
 		}
@@ -155,7 +155,7 @@ final class FencedTransactions {
 	}
 
 	void settle(LeaseKey lease, long token, List<Integer> slots) {
-		this.repository.settleFence(lease, token, slots);
+		this.requests.settleFence(lease, token, slots);
 	}
 
 	/**
@@ -164,7 +164,7 @@ final class FencedTransactions {
 	 */
 	private boolean isHeld(LeaseKey lease) {
 		try {
-			return this.repository.isHeld(lease);
+			return this.requests.isHeld(lease);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("It is unknown who holds the lock '{}' after a conflict", lease.name(), ex);
@@ -188,6 +188,22 @@ final class FencedTransactions {
 	static boolean isEndedBy(Throwable failure) {
 		MongoException cause = FailureTranslation.mongoCause(failure);
 		return cause != null && cause.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+	}
+
+	/**
+	 * The requests of the repository that fenced transactions need.
+	 */
+	interface Requests {
+
+		void createFences();
+
+		void settleFence(LeaseKey lease, long token, List<Integer> slots);
+
+		/**
+		 * Return whether an acquisition is the holder according to the server.
+		 */
+		boolean isHeld(LeaseKey lease);
+
 	}
 
 }

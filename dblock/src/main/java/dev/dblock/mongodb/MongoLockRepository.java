@@ -206,7 +206,7 @@ public final class MongoLockRepository implements LockRepository {
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
-					database, this, nanoTime));
+					database, new FenceRequests(), nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
 	}
 
@@ -508,6 +508,28 @@ public final class MongoLockRepository implements LockRepository {
 		public boolean resume(String lock, Claim.Key key) {
 			return execute("resume the job '" + key.id() + "'", MongoLockRepository.this.settings.timeout(),
 					(statements, store) -> statements.resume(store, lock, key));
+		}
+
+	}
+
+	/**
+	 * The requests of fenced transactions.
+	 */
+	private final class FenceRequests implements FencedTransactions.Requests {
+
+		@Override
+		public void createFences() {
+			MongoLockRepository.this.createFences();
+		}
+
+		@Override
+		public void settleFence(LeaseKey lease, long token, List<Integer> slots) {
+			MongoLockRepository.this.settleFence(lease, token, slots);
+		}
+
+		@Override
+		public boolean isHeld(LeaseKey lease) {
+			return MongoLockRepository.this.isHeld(lease);
 		}
 
 	}

@@ -188,8 +188,7 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 		}
 	}
 
-	private record Sequence<T>(LockedCoroutine coroutine,
-			Publisher<T> publisher) implements Publisher<T>, LingeringWork {
+	private record Sequence<T>(LockedCoroutine coroutine, Publisher<T> publisher) implements Publisher<T>, PendingWork {
 
 		@Override
 		public void subscribe(Subscriber<? super T> subscriber) {

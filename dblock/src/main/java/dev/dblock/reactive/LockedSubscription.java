@@ -70,7 +70,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private boolean unused;
 
 	/** The work, if it can continue after its sequence has ended. */
-	private volatile @Nullable LingeringWork lingering;
+	private volatile @Nullable PendingWork pending;
 
 	private boolean left;
 
@@ -183,7 +183,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		}
 		this.unused = false;
 		Publisher<T> made = DefaultLockTemplate.attached(granted, this.work::run);
-		this.lingering = (made instanceof LingeringWork lingering) ? lingering : null;
+		this.pending = (made instanceof PendingWork pending) ? pending : null;
 		made.subscribe(this);
 	}
 
@@ -395,7 +395,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	/**
 	 * Finish in another thread, since a release takes a request and the current thread
 	 * may be one that must not block. The lock is not released while the thread that
-	 * began the work may still be in the action, nor before lingering work has ended.
+	 * began the work may still be in the action, nor before pending work has ended.
 	 */
 	private void finishLater(Runnable finish) {
 		synchronized (this) {
@@ -414,7 +414,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	private void onceEnded(Runnable finish) {
-		LingeringWork work = this.lingering;
+		PendingWork work = this.pending;
 		if (work != null) {
 			work.whenEnded(finish);
 		}

@@ -20,6 +20,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
@@ -139,7 +140,7 @@ class ChangeStreamWaitingTests {
 		LockHandle later = take(this.other, "later", LockOptions.defaults());
 		CompletableFuture<LockHandle> waiter = waitFor(this.one);
 		CompletableFuture<LockHandle> laterWaiter = waitFor(this.one, "later");
-		eventually().until(() -> this.one.signals().waiters() == 2);
+		eventually().until(() -> this.one.parts().signals().waiters() == 2);
 		List<Long> killed = eventually().until(this::cursors, (cursors) -> cursors.size() == 1);
 		assertThat(database().runCommand(new Document("killCursors", COLLECTION).append("cursors", killed)))
 			.containsEntry("cursorsKilled", killed);
@@ -198,7 +199,8 @@ class ChangeStreamWaitingTests {
 		long opened = server.commandCount("aggregate");
 		server.failCommand(
 				FailCommand.on("getMore").times(1).errorCode(286).errorLabels("NonResumableChangeStreamError"));
-		eventually().until(() -> server.commandCount("aggregate") > opened && this.other.signals().isListening());
+		eventually()
+			.until(() -> server.commandCount("aggregate") > opened && this.other.parts().signals().isListening());
 		held.close();
 		waiter.get().close();
 		assertThatNothingElseWoke(this.other);
@@ -263,7 +265,8 @@ class ChangeStreamWaitingTests {
 		assertThat(cursors()).isEmpty();
 		for (int i = 0; i < 3; i++) {
 			held = passTo((i % 2 == 0) ? this.other : this.one, held);
-			eventually().until(() -> !this.one.signals().isListening() && !this.other.signals().isListening());
+			eventually()
+				.until(() -> !this.one.parts().signals().isListening() && !this.other.parts().signals().isListening());
 			eventually().until(() -> cursors().isEmpty());
 			eventually().until(() -> Thread.getAllStackTraces()
 				.keySet()
@@ -271,7 +274,7 @@ class ChangeStreamWaitingTests {
 				.noneMatch((thread) -> thread.getName().equals("dblock-releases")));
 		}
 		held.close();
-		assertThat(this.one.signals().waiters() + this.other.signals().waiters()).isZero();
+		assertThat(this.one.parts().signals().waiters() + this.other.parts().signals().waiters()).isZero();
 	}
 
 	@Test
@@ -282,8 +285,8 @@ class ChangeStreamWaitingTests {
 		this.other.close();
 		assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(waiter::get)
 			.withCauseInstanceOf(LockShutdownException.class);
-		assertThat(this.other.queues().size()).isZero();
-		assertThat(this.other.signals().waiters()).isZero();
+		assertThat(this.other.parts().queues().size()).isZero();
+		assertThat(this.other.parts().signals().waiters()).isZero();
 		eventually().until(() -> cursors().isEmpty());
 		held.close();
 	}
@@ -317,7 +320,7 @@ class ChangeStreamWaitingTests {
 			each.get();
 		}
 		assertThat(sections).hasValue(100);
-		engines.forEach((engine) -> eventually().until(() -> engine.queues().size() == 0));
+		engines.forEach((engine) -> eventually().until(() -> engine.parts().queues().size() == 0));
 	}
 
 	/**
@@ -370,7 +373,7 @@ class ChangeStreamWaitingTests {
 
 	private CompletableFuture<LockHandle> waitFor(DefaultLockEngine engine, String name) {
 		CompletableFuture<LockHandle> waiter = start(engine, name);
-		eventually().until(() -> engine.signals().isListening() && engine.signals().waiters() > 0);
+		eventually().until(() -> engine.parts().signals().isListening() && engine.parts().signals().waiters() > 0);
 		return waiter;
 	}
 
@@ -379,9 +382,9 @@ class ChangeStreamWaitingTests {
 	 */
 	private static void awaitParked(DefaultLockEngine engine) {
 		eventually().until(() -> {
-			LocalQueue queue = engine.queues().find(NAME);
+			LocalQueue queue = engine.parts().queues().find(NAME);
 			PollPause.Plan plan = (queue != null) ? queue.plan() : null;
-			return engine.signals().isListening() && plan != null && plan.cause() == WaitCause.SLOW_POLL;
+			return engine.parts().signals().isListening() && plan != null && plan.cause() == WaitCause.SLOW_POLL;
 		});
 	}
 
@@ -398,7 +401,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	private static int waiters(DefaultLockEngine engine) {
-		LocalQueue queue = engine.queues().find(NAME);
+		LocalQueue queue = engine.parts().queues().find(NAME);
 		return (queue != null) ? queue.waiters() : 0;
 	}
 

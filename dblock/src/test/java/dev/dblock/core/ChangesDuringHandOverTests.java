@@ -12,6 +12,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.HeldLock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;

@@ -84,7 +84,7 @@ class CloseAndExtendTests {
 	private LockHandle next(LockRepository repository, DefaultLockEngine engine, LockHandle handle) throws Exception {
 		String acquisition = ((LeaseHandle) handle).key().holder();
 		Worker<LockHandle> waiter = Worker.start(() -> LockWorld.granted(engine.acquire("a", OPTIONS)));
-		LockWorld.eventually().until(() -> engine.queues().waiters() == 1);
+		LockWorld.eventually().until(() -> engine.parts().queues().waiters() == 1);
 		CyclicBarrier together = new CyclicBarrier(2);
 		Worker<Boolean> changing = Worker.start(() -> {
 			meet(together);

@@ -23,6 +23,7 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.Lease;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;

@@ -175,8 +175,8 @@ class EngineStateTests {
 		Worker<?> waiting = Worker.start(() -> engine.acquire("a", PATIENTLY));
 		LockWorld.eventually().until(() -> engine.state().releases() == ReleaseNews.STREAM);
 		this.world.repository().release(other, Duration.ZERO, LockWorld.TIMEOUT);
-		engine.signals().close();
-		engine.queues().signalAll();
+		engine.parts().signals().close();
+		engine.parts().queues().signalAll();
 		waiting.result();
 	}
 

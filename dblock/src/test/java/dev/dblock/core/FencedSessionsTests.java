@@ -10,6 +10,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;

@@ -16,6 +16,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.GivenUpLeases.GivenUp;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;

@@ -13,6 +13,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.LeaseOwner;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LeaseKey;
@@ -311,7 +312,7 @@ class HandOverTests {
 		LockEngine.Attempt attempt = engine.acquire("stock", briefly);
 		assertThat(attempt).isInstanceOf(LockEngine.Granted.class);
 		((LockEngine.Granted) attempt).handle().close();
-		assertThat(engine.queues().size()).isZero();
+		assertThat(engine.parts().queues().size()).isZero();
 		engine.close();
 	}
 
@@ -329,7 +330,7 @@ class HandOverTests {
 			assertThat(waiting.failure()).isInstanceOf(LockInterruptedException.class);
 		}
 		assertThat(this.repository.count(Kind.ACQUIRE, "stock")).isEqualTo(2);
-		assertThat(engine.queues().size()).isZero();
+		assertThat(engine.parts().queues().size()).isZero();
 	}
 
 	@Test
@@ -347,7 +348,7 @@ class HandOverTests {
 			assertThat(waiting.refusal().holder().holder()).isEqualTo(other.holder());
 		}
 		assertThat(this.repository.count(Kind.ACQUIRE, "stock")).isEqualTo(3);
-		assertThat(engine.queues().size()).isZero();
+		assertThat(engine.parts().queues().size()).isZero();
 	}
 
 	private DefaultLockEngine handingOverFreely() {
@@ -370,7 +371,7 @@ class HandOverTests {
 	}
 
 	private void assertNothingIsLeft() {
-		LockWorld.eventually().until(() -> this.world.engine().queues().size() == 0);
+		LockWorld.eventually().until(() -> this.world.engine().parts().queues().size() == 0);
 	}
 
 	private LockHandle take(String name) {
@@ -396,7 +397,7 @@ class HandOverTests {
 	}
 
 	private static int waiters(DefaultLockEngine engine, String name) {
-		LocalQueue queue = engine.queues().find(name);
+		LocalQueue queue = engine.parts().queues().find(name);
 		return (queue != null) ? queue.waiters() : 0;
 	}
 

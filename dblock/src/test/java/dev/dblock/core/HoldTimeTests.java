@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 
 import dev.dblock.LockOptions;
+import dev.dblock.core.lease.HoldTime;
 import dev.dblock.settings.LeaseTerms;
 import org.junit.jupiter.api.Test;
 

@@ -186,7 +186,7 @@ class JobRunsTests {
 					new RunEnd("a", JobRun.Outcome.SUCCEEDED, null), LockWorld.TIMEOUT);
 		}));
 		assertThat(refused(waiter.result()).job().reason()).isEqualTo(Reason.DONE);
-		assertThat(this.engine.queues().size()).isZero();
+		assertThat(this.engine.parts().queues().size()).isZero();
 	}
 
 	@Test
@@ -194,13 +194,13 @@ class JobRunsTests {
 		LockWorld.awaitReleases(this.engine);
 		LockHandle first = this.template.acquire("a");
 		Worker<LockEngine.Attempt> firing = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
-		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 1);
+		LockWorld.eventually().until(() -> this.engine.parts().queues().find("a").waiters() == 1);
 		Worker<LockEngine.Attempt> plain = Worker
 			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
-		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 2);
+		LockWorld.eventually().until(() -> this.engine.parts().queues().find("a").waiters() == 2);
 		Worker<LockEngine.Attempt> next = Worker
 			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
-		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 3);
+		LockWorld.eventually().until(() -> this.engine.parts().queues().find("a").waiters() == 3);
 		int before = asked();
 		first.close();
 		LockHandle run = granted(firing.result());

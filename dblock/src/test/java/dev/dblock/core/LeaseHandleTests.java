@@ -14,6 +14,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.LeaseOwner;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.store.LeaseKey;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;

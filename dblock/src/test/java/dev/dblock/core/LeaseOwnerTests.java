@@ -4,6 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.dblock.core.lease.LeaseOwner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
+import dev.dblock.core.lease.LeaseOwner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

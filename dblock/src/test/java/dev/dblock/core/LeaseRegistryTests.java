@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.Lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import org.junit.jupiter.api.Test;

@@ -14,6 +14,8 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;

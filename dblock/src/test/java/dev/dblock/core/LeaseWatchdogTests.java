@@ -11,6 +11,8 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.core.ManualScheduler.Timed;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LockClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -10,7 +10,9 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
-import dev.dblock.core.Lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;

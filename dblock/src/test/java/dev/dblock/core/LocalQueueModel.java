@@ -10,8 +10,12 @@ import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -273,8 +277,8 @@ final class LocalQueueModel {
 
 	private enum At {
 
-		START, LOOK, PAUSE, PARKED, BEGIN, ASK, REFUSED, GRANTED, LEAVE, WORK, RELEASE, GIVE_UP, RELEASING, ENDED,
-		STORE, TOLD, LOST, LAST, QUIT, OVER
+		START, LOOK, TURN, PARKED, ASK, REFUSED, GRANTED, LEAVE, WORK, RELEASE, GIVE_UP, RELEASING, ENDED, STORE, TOLD,
+		LOST, LAST, QUIT, OVER
 
 	}
 
@@ -317,7 +321,7 @@ final class LocalQueueModel {
 
 		boolean canBeInterrupted() {
 			return this.kind == 'I' && switch (this.at) {
-				case LOOK, PAUSE, PARKED, BEGIN, ASK -> true;
+				case LOOK, TURN, PARKED, ASK -> true;
 				default -> false;
 			};
 		}
@@ -363,26 +367,16 @@ final class LocalQueueModel {
 			switch (this.at) {
 				case START -> this.at = start();
 				case LOOK -> this.at = look();
-				case PAUSE -> {
-					long pause = place().pauseBeforeAsking(waiter());
-					this.pausesForOthers = pause > 0 && pause <= LONGEST_YIELD_NANOS;
-					this.at = (pause <= 0) ? At.BEGIN : At.PARKED;
-				}
+				case TURN -> this.at = turn();
 				case PARKED -> {
 					this.permit = false;
 					this.at = (this.awaitsAnswer && handed() == null) ? At.LAST : At.LOOK;
-				}
-				case BEGIN -> {
-					WaitCause cause = place().beginAsking(waiter());
-					this.at = (cause != null) ? At.ASK : At.LOOK;
-					checkThatItMayAsk();
-					check(this.at == At.LOOK || !isYielding(), "Did not let others go first");
 				}
 				case LAST -> this.at = askAtLast();
 				case ASK -> this.at = ask();
 				case REFUSED -> {
 					place().refused(waiter(),
-							new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
+							new PollPause.Plan(new Outcome.OthersFirst(), 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
 					this.at = this.asksAtLast ? At.QUIT : At.LOOK;
 				}
 				case GRANTED -> {
@@ -435,16 +429,37 @@ final class LocalQueueModel {
 		private At askAtLast() {
 			this.awaitsAnswer = false;
 			boolean turnOfOthers = isYielding();
-			boolean unanswered = place().plan() == null || !waiter().isAnsweredLate();
-			if (unanswered && place().beginAsking(waiter()) != null) {
+			Turn turn = place().turn(waiter(), 0, 1, "me");
+			if (turn instanceof Turn.Ask) {
 				check(!turnOfOthers, "Did not let others go first");
 				this.asksAtLast = true;
 				this.at = At.ASK;
 				checkThatItMayAsk();
 				return At.ASK;
 			}
-			this.awaitsAnswer = place().known(waiter(), "me") == null;
-			return this.awaitsAnswer ? At.PARKED : At.QUIT;
+			if (turn instanceof Turn.GiveUp) {
+				this.quitting = true;
+				LocalQueueModel.this.line.remove(this);
+				return At.LEAVE;
+			}
+			this.awaitsAnswer = turn instanceof Turn.Park;
+			return this.awaitsAnswer ? At.PARKED : At.LOOK;
+		}
+
+		private At turn() {
+			Turn turn = place().turn(waiter(), Long.MAX_VALUE, 0, "me");
+			if (turn instanceof Turn.Park park) {
+				this.pausesForOthers = park.nanos() <= LONGEST_YIELD_NANOS;
+				return At.PARKED;
+			}
+			if (turn instanceof Turn.Take) {
+				return At.LOOK;
+			}
+			check(turn instanceof Turn.Ask, "Gave up with time left");
+			this.at = At.ASK;
+			checkThatItMayAsk();
+			check(!isYielding(), "Did not let others go first");
+			return At.ASK;
 		}
 
 		private void checkThatItMayAsk() {
@@ -492,7 +507,7 @@ final class LocalQueueModel {
 		private At look() {
 			LeasedLock handed = handed();
 			if (handed == null) {
-				return At.PAUSE;
+				return At.TURN;
 			}
 			this.lease = handed.lease();
 			this.id = handed.lease().key().holder();

@@ -10,8 +10,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -59,9 +61,9 @@ class LocalQueueTests {
 		assertThatIsYieldedFor(queue, Duration.ofMillis(30), LONG.plusMillis(60));
 		queue.signal();
 		pass(LONG);
-		assertThat(queue.beginAsking(this.waiter)).isNull();
+		assertThat(asking(queue, this.waiter)).isNull();
 		pass(Duration.ofMillis(60));
-		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(asking(queue, this.waiter)).isNotNull();
 	}
 
 	@Test
@@ -76,19 +78,26 @@ class LocalQueueTests {
 		LocalQueue queue = queue(Duration.ofMillis(100));
 		releaseAfterLong(queue, Duration.ofMillis(30));
 		Waiter next = new Waiter(TERMS);
-		assertThat(queue.known(this.waiter, "me")).isEqualTo(Outcome.OTHERS_FIRST);
+		assertThat(queue.turn(this.waiter, 0, 0, "me")).isEqualTo(new Turn.GiveUp(new Outcome.OthersFirst()));
 		queue.quit(this.waiter);
 		queue.join(next);
 		pass(LONG.plusMillis(60));
-		assertThat(queue.beginAsking(next)).isNotNull();
+		assertThat(asking(queue, next)).isNotNull();
 		queue.join(this.waiter);
 		assertThat(yieldAfterGrant(queue, next, LONG.minusMillis(1), this.waiter)).as("within its turn").isZero();
 		pass(Duration.ofMillis(1));
-		assertThat(queue.beginAsking(this.waiter)).isNotNull();
-		queue.refused(this.waiter, new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.POLL, this.nanos.get()));
+		assertThat(asking(queue, this.waiter)).isNotNull();
+		queue.refused(this.waiter, new PollPause.Plan(new Outcome.OthersFirst(), 1, WaitCause.POLL, this.nanos.get()));
 		queue.join(next);
-		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(asking(queue, this.waiter)).isNotNull();
 		assertThat(yieldAfterGrant(queue, this.waiter, LONG.minusMillis(1), next)).as("after others").isZero();
+	}
+
+	/**
+	 * Return why a waiter asks now, or {@code null} if it does not.
+	 */
+	private static WaitCause asking(LocalQueue queue, Waiter waiter) {
+		return (queue.turn(waiter, Long.MAX_VALUE, 0, "me") instanceof Turn.Ask ask) ? ask.cause() : null;
 	}
 
 	/**
@@ -122,7 +131,7 @@ class LocalQueueTests {
 		while (this.nanos.get() - start < Duration.ofSeconds(20).toNanos()) {
 			Waiter holder = crowd.remove();
 			pass(Duration.ofNanos(Math.max(0, queue.pauseBeforeAsking(holder))));
-			assertThat(queue.beginAsking(holder)).isNotNull();
+			assertThat(asking(queue, holder)).isNotNull();
 			Lease lease = lease();
 			queue.granted(lease, holder);
 			if (!free.isEmpty()) {
@@ -167,7 +176,7 @@ class LocalQueueTests {
 		pass(Duration.ofMillis(60));
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
-		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(asking(queue, this.waiter)).isNotNull();
 		Lease lease = lease();
 		queue.granted(lease, this.waiter);
 		assertThat(handOver(queue, lease)).isSameAs(next);
@@ -204,14 +213,14 @@ class LocalQueueTests {
 		pass(Duration.ofMillis(60));
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
 		assertThat(queue.letsOthersGoFirst()).as("before it asks").isTrue();
-		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(asking(queue, this.waiter)).isNotNull();
 		assertThat(queue.letsOthersGoFirst()).as("while it asks").isTrue();
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
 		queue.quit(this.waiter);
 		assertThat(queue.letsOthersGoFirst()).as("before the next one asks").isTrue();
-		assertThat(queue.beginAsking(next)).isNotNull();
-		queue.refused(next, new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
+		assertThat(asking(queue, next)).isNotNull();
+		queue.refused(next, new PollPause.Plan(new Outcome.OthersFirst(), 1, WaitCause.SLOW_POLL, this.nanos.get()));
 		assertThat(queue.letsOthersGoFirst()).as("when it was answered").isFalse();
 	}
 
@@ -223,7 +232,7 @@ class LocalQueueTests {
 		assertThat(queue.letsOthersGoFirst()).isTrue();
 		pass(Duration.ofNanos(1));
 		assertThat(queue.letsOthersGoFirst()).as("in time").isFalse();
-		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(asking(queue, this.waiter)).isNotNull();
 		assertThat(queue.letsOthersGoFirst()).as("answered in time").isFalse();
 	}
 
@@ -328,15 +337,15 @@ class LocalQueueTests {
 		Lease lease = lease();
 		queue.granted(lease, null);
 		queue.join(this.waiter);
-		assertThat(queue.beginAsking(this.waiter)).isNull();
+		assertThat(asking(queue, this.waiter)).isNull();
 		this.clock.advance(TERMS.lease());
-		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.EXPIRY);
+		assertThat(asking(queue, this.waiter)).isEqualTo(WaitCause.EXPIRY);
 		queue.ended(lease);
-		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.SIGNAL);
+		assertThat(asking(queue, this.waiter)).isEqualTo(WaitCause.SIGNAL);
 		queue.releasing();
-		assertThat(queue.beginAsking(this.waiter)).isNull();
+		assertThat(asking(queue, this.waiter)).isNull();
 		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
-		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.FIRST);
+		assertThat(asking(queue, this.waiter)).isEqualTo(WaitCause.FIRST);
 	}
 
 	@Test
@@ -348,10 +357,10 @@ class LocalQueueTests {
 		queue.releasing();
 		queue.ended(lease);
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(LocalQueue.LONGEST_RELEASE_NANOS);
-		assertThat(queue.beginAsking(this.waiter)).isNull();
+		assertThat(asking(queue, this.waiter)).isNull();
 		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
-		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(asking(queue, this.waiter)).isNotNull();
 	}
 
 	@Test

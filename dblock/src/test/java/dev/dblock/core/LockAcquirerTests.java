@@ -156,7 +156,7 @@ class LockAcquirerTests {
 		List<Worker<LockEngine.Attempt>> others = IntStream.range(1, waiters)
 			.mapToObj((i) -> waitFor(engine, BRIEF))
 			.toList();
-		LockWorld.eventually().until(() -> engine.queues().waiters() == waiters);
+		LockWorld.eventually().until(() -> engine.parts().queues().waiters() == waiters);
 		head.awaitWaiting();
 		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.world.clock().advance(BRIEF);
@@ -176,7 +176,7 @@ class LockAcquirerTests {
 		Worker<LockEngine.Attempt> head = waitFor(engine, Duration.ofDays(1));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == 2);
 		Worker<LockEngine.Attempt> behind = waitFor(engine, BRIEF);
-		LockWorld.eventually().until(() -> engine.queues().waiters() == 2);
+		LockWorld.eventually().until(() -> engine.parts().queues().waiters() == 2);
 		head.awaitWaiting();
 		behind.awaitWaiting();
 		this.world.clock().advance(BRIEF);
@@ -185,7 +185,7 @@ class LockAcquirerTests {
 			.isEqualTo(other.holder());
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("the first one has asked for both").isEqualTo(3);
 		Worker<LockEngine.Attempt> next = waitFor(engine, BRIEF);
-		LockWorld.eventually().until(() -> engine.queues().waiters() == 2);
+		LockWorld.eventually().until(() -> engine.parts().queues().waiters() == 2);
 		next.awaitWaiting();
 		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.world.clock().advance(BRIEF);
@@ -204,7 +204,7 @@ class LockAcquirerTests {
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == 2);
 		Worker<LockEngine.Attempt> first = waitFor(engine, BRIEF);
 		Worker<LockEngine.Attempt> second = waitFor(engine, BRIEF.plusMillis(1));
-		LockWorld.eventually().until(() -> engine.queues().waiters() == 3);
+		LockWorld.eventually().until(() -> engine.parts().queues().waiters() == 3);
 		head.awaitWaiting();
 		first.awaitWaiting();
 		second.awaitWaiting();
@@ -666,7 +666,7 @@ class LockAcquirerTests {
 	private List<Worker<LockEngine.Attempt>> lateWaitersBehindTheFirst(Gate gate, Duration passed) throws Exception {
 		gate.awaitReached();
 		List<Worker<LockEngine.Attempt>> others = IntStream.range(0, 7).mapToObj((i) -> waitFor(BRIEF)).toList();
-		LockWorld.eventually().until(() -> this.world.engine().queues().waiters() == 8);
+		LockWorld.eventually().until(() -> this.world.engine().parts().queues().waiters() == 8);
 		this.world.clock().advance(passed);
 		awaitLate(others.size());
 		return others;
@@ -676,7 +676,7 @@ class LockAcquirerTests {
 	 * Wait until the time of so many waiters is up and none of them has an answer.
 	 */
 	private void awaitLate(int waiters) {
-		LocalQueue queue = this.world.engine().queues().find("a");
+		LocalQueue queue = this.world.engine().parts().queues().find("a");
 		LockWorld.eventually().until(() -> {
 			Set<?> all = (Set<?>) ReflectionTestUtils.getField(queue, "waiters");
 			synchronized (queue) {

@@ -13,6 +13,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.Lease;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;

@@ -354,7 +354,7 @@ class LockTransactionsTests {
 		Worker<LockHandle> waiter = Worker
 			.start(() -> this.locks.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofSeconds(20))));
 		LockWorld.eventually().until(() -> {
-			LocalQueue queue = this.world.engine().queues().find("a");
+			LocalQueue queue = this.world.engine().parts().queues().find("a");
 			return queue != null && queue.waiters() == 1;
 		});
 		return waiter;

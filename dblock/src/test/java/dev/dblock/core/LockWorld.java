@@ -9,6 +9,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
@@ -226,7 +227,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	 * that nothing waits for and nothing holds yet.
 	 */
 	static void awaitReleases(DefaultLockEngine engine) {
-		ReflectionTestUtils.setField(engine.queues(), "longestReleaseNanos", TimeUnit.HOURS.toNanos(1));
+		ReflectionTestUtils.setField(engine.parts().queues(), "longestReleaseNanos", TimeUnit.HOURS.toNanos(1));
 	}
 
 	public static ConditionFactory eventually() {

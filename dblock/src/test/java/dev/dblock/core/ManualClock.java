@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
+import dev.dblock.core.lease.LockClock;
+
 /**
  * The two clocks of a process and the clock of the server, moved by tests. The monotonic
  * clock begins shortly before it overflows, so code that compares its values instead of

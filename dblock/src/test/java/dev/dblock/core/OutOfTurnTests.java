@@ -10,6 +10,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import org.jspecify.annotations.Nullable;
@@ -70,13 +71,14 @@ class OutOfTurnTests {
 
 	@Test
 	void aCallWithoutAWaitIsRefusedWithoutARequestWhileWaitersLetOthersGoFirst() throws Exception {
-		LocalQueue queue = this.engine.queues().enter("a");
+		LocalQueue queue = this.engine.parts().queues().enter("a");
 		letOthersGoFirst(queue);
 		Worker<LockEngine.Attempt> waiter = Worker
 			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1))));
 		LockWorld.eventually().until(() -> queue.waiters() == 1);
 		LockWorld.eventually()
-			.untilAsserted(() -> assertThat(this.engine.signals().waiters()).as("listens for releases").isEqualTo(1));
+			.untilAsserted(
+					() -> assertThat(this.engine.parts().signals().waiters()).as("listens for releases").isEqualTo(1));
 		LockRefusal refusal = refused(tryNow());
 		assertThat(refusal.holder()).isNull();
 		assertThat(refusal.describe()).endsWith("Threads of this application are waiting for it, and others go first");
@@ -89,7 +91,7 @@ class OutOfTurnTests {
 
 	@Test
 	void aWaitThatEndsWhileOthersGoFirstIsRefusedWithoutARequest() {
-		LocalQueue queue = this.engine.queues().enter("a");
+		LocalQueue queue = this.engine.parts().queues().enter("a");
 		letOthersGoFirst(queue);
 		LockRefusal refusal = refused(this.engine.acquire("a", BRIEFLY));
 		assertThat(refusal.holder()).isNull();
@@ -111,7 +113,7 @@ class OutOfTurnTests {
 		});
 		waiter.awaitWaiting();
 		LockWorld.eventually().until(() -> System.nanoTime() - start > BRIEF.toNanos());
-		clock.delay(thread.get(), engine.queues().find("a"));
+		clock.delay(thread.get(), engine.parts().queues().find("a"));
 		first.close();
 		int turns = 0;
 		while (!waiter.isDone() && turns < MANY) {

@@ -62,9 +62,9 @@ class PollPauseTests {
 	@Test
 	void isShortAfterARequestThatTookAllItsTime() {
 		PollPause pauses = polling(Duration.ofMillis(50), HOUR);
-		Outcome timedOut = Outcome.failed(new QueryTimeoutException("scripted"));
+		Outcome.Unavailable timedOut = new Outcome.Failed(new QueryTimeoutException("scripted"));
 		assertThat(pauses.plan(timedOut, 10, true, 0).atNanos()).isLessThanOrEqualTo(Duration.ofMillis(50).toNanos());
-		Outcome failed = Outcome.failed(new DataAccessResourceFailureException("scripted"));
+		Outcome.Unavailable failed = new Outcome.Failed(new DataAccessResourceFailureException("scripted"));
 		assertThat(pauses.plan(failed, 10, true, 0).atNanos()).isGreaterThan(Duration.ofSeconds(10).toNanos());
 	}
 

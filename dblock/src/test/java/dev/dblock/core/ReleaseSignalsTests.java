@@ -182,7 +182,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void itPollsWhereReleasesWereToBeReportedAndAreNot() throws Exception {
-		ReleaseSignals signals = this.engine.signals();
+		ReleaseSignals signals = this.engine.parts().signals();
 		assertThat(signals.isPolling()).as("before anything was waited for").isFalse();
 		waitUntilRefused("b");
 		assertThat(signals.isPolling()).as("before the feed listens").isTrue();
@@ -198,7 +198,7 @@ class ReleaseSignalsTests {
 	void aFeedThatIsNotToBeUsedIsNeverOpened(CapturedOutput output) throws Exception {
 		this.engine = this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT,
 				new EngineSettings.Poll(Duration.ofMillis(1), Duration.ofMillis(2), true)));
-		assertThat(this.engine.signals().isPolling()).as("before anything was waited for").isTrue();
+		assertThat(this.engine.parts().signals().isPolling()).as("before anything was waited for").isTrue();
 		assertThat(this.engine.state().releases()).isEqualTo(EngineState.ReleaseNews.IDLE);
 		Worker<LockEngine.Attempt> waiter = waitFor();
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") > 10);

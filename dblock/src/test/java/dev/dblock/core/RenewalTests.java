@@ -3,6 +3,10 @@ package dev.dblock.core;
 import java.time.Duration;
 
 import dev.dblock.LockOptions;
+import dev.dblock.core.lease.HoldTime;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.Renewal;
+import dev.dblock.core.lease.TrustedTime;
 import dev.dblock.settings.LeaseTerms;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,8 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.TrustedTime;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -20,14 +20,14 @@ public final class WaitCounts {
 	 * Return whether the engine is currently notified of releases.
 	 */
 	public static boolean isToldOfReleases(LockEngine engine) {
-		return ((DefaultLockEngine) engine).signals().isListening();
+		return ((DefaultLockEngine) engine).parts().signals().isListening();
 	}
 
 	/**
 	 * How many names the engine has a queue for.
 	 */
 	public static int queues(LockEngine engine) {
-		return ((DefaultLockEngine) engine).queues().size();
+		return ((DefaultLockEngine) engine).parts().queues().size();
 	}
 
 	/**

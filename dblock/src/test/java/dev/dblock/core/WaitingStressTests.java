@@ -114,7 +114,7 @@ class WaitingStressTests {
 	}
 
 	private static boolean hasHeadLooked(DefaultLockEngine engine) {
-		LocalQueue queue = Objects.requireNonNull(engine.queues().find(NAME));
+		LocalQueue queue = Objects.requireNonNull(engine.parts().queues().find(NAME));
 		synchronized (queue) {
 			Waiter head = ReflectionTestUtils.invokeMethod(queue, "head");
 			return head == null || LockSupport.getBlocker(head.thread()) == head;
@@ -334,8 +334,8 @@ class WaitingStressTests {
 	}
 
 	private void assertThatNothingIsLeft(DefaultLockEngine engine) {
-		eventually().until(() -> engine.queues().size() == 0);
-		assertThat(engine.signals().waiters()).isZero();
+		eventually().until(() -> engine.parts().queues().size() == 0);
+		assertThat(engine.parts().signals().waiters()).isZero();
 		assertThat(this.repository.isHeld(NAME)).isFalse();
 	}
 
@@ -346,7 +346,7 @@ class WaitingStressTests {
 	}
 
 	private static int waiters(DefaultLockEngine engine) {
-		LocalQueue queue = engine.queues().find(NAME);
+		LocalQueue queue = engine.parts().queues().find(NAME);
 		return (queue != null) ? queue.waiters() : 0;
 	}
 

@@ -21,7 +21,7 @@ class FencedTransactionsTests {
 
 	private final AtomicLong nanoTime = new AtomicLong(Long.MAX_VALUE - 1);
 
-	private final MongoLockRepository repository = mock(MongoLockRepository.class);
+	private final FencedTransactions.Requests repository = mock(FencedTransactions.Requests.class);
 
 	private final FenceCollection indexes = mock(FenceCollection.class);
 

@@ -48,7 +48,7 @@ final class BlockingInvocation implements InvocationStrategy {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
-		LockCall call = LockCall.of(operation, this.template, invocation, JobCarrier.scheduledCall(invocation));
+		LockCall call = LockCall.of(operation, this.template, invocation, CallObserver.of(invocation));
 		if (call == null) {
 			return invocation.proceed();
 		}
@@ -78,7 +78,7 @@ final class BlockingInvocation implements InvocationStrategy {
 	}
 
 	@Override
-	public @Nullable String obstacleToSkip() {
+	public @Nullable String skipUnsupportedReason() {
 		return (this.returned.isPrimitive() && this.returned != void.class)
 				? ("a skipped call could not be distinguished from one that returned a result, because the method"
 						+ " returns the primitive %s; return an object")

@@ -37,7 +37,7 @@ final class FutureInvocation implements InvocationStrategy {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
-		LockCall call = LockCall.of(operation, this.template, invocation, JobCarrier.scheduledCall(invocation));
+		LockCall call = LockCall.of(operation, this.template, invocation, CallObserver.of(invocation));
 		if (call == null) {
 			return invocation.proceed();
 		}
@@ -52,8 +52,8 @@ final class FutureInvocation implements InvocationStrategy {
 
 	/**
 	 * Return the result for the caller. The method may be skipped because of the shutdown
-	 * of the application, or because the scheduler retries an acquisition that failed in
-	 * the store.
+	 * of the application, or because the observer of the call repeats an acquisition that
+	 * failed in the store.
 	 */
 	private static @Nullable Object answer(LockCall call, @Nullable CompletionStage<?> result) {
 		Throwable failure = failure(result);

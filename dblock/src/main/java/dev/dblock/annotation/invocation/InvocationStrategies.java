@@ -29,13 +29,13 @@ final class InvocationStrategies {
 	 */
 	private static final Set<Class<?>> FUTURES = Set.of(Future.class, CompletionStage.class, CompletableFuture.class);
 
-	private final PendingTypes lasting;
+	private final PendingTypes types;
 
 	private final PendingResults results;
 
-	InvocationStrategies(PendingTypes lasting) {
-		this.lasting = lasting;
-		this.results = new PendingResults(lasting);
+	InvocationStrategies(PendingTypes types) {
+		this.types = types;
+		this.results = new PendingResults(types);
 	}
 
 	/**
@@ -55,7 +55,7 @@ final class InvocationStrategies {
 			refuse(result);
 			return new FutureInvocation(template, this.results, result.resolve(Object.class));
 		}
-		ReactiveAdapter adapter = this.lasting.spannable(returned);
+		ReactiveAdapter adapter = this.types.sequenceAdapter(returned);
 		if (adapter != null) {
 			refuse(type.as(returned).getGeneric());
 			return new ReactiveInvocation(template, this.results, adapter, null);
@@ -65,12 +65,12 @@ final class InvocationStrategies {
 	}
 
 	private InvocationStrategy suspending(LockedMethod method, Supplier<DefaultLockTemplate> template) {
-		SuspendedResult result = SuspendedResult.of(method, this.lasting);
+		SuspendedResult result = SuspendedResult.of(method, this.types);
 		Class<?> returned = result.type().resolve(Object.class);
-		boolean lockable = FUTURES.contains(returned) || this.lasting.spannable(returned) != null;
+		boolean lockable = FUTURES.contains(returned) || this.types.sequenceAdapter(returned) != null;
 		refuse(result.type(), lockable ? "remove 'suspend', and the lock is held until the result has ended"
 				: "finish the work in the function, or acquire the lock where the work is done");
-		ReactiveAdapter adapter = this.lasting.spannable(Mono.class);
+		ReactiveAdapter adapter = this.types.sequenceAdapter(Mono.class);
 		return new ReactiveInvocation(template, this.results, Objects.requireNonNull(adapter), result);
 	}
 
@@ -80,7 +80,7 @@ final class InvocationStrategies {
 	}
 
 	private void refuse(ResolvableType type, String advice) {
-		this.lasting.find(type).ifPresent((found) -> {
+		this.types.find(type).ifPresent((found) -> {
 			throw new IllegalArgumentException(
 					("with the return type %s its work continues after the method returns, when the lock is already"
 							+ " released; %s")

@@ -23,7 +23,7 @@ interface InvocationStrategy {
 	 * Return the reason why a method cannot be skipped, with an alternative.
 	 * @return the reason, or {@code null} if it can be skipped
 	 */
-	default @Nullable String obstacleToSkip() {
+	default @Nullable String skipUnsupportedReason() {
 		return null;
 	}
 

@@ -14,10 +14,8 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockedFallback;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.name.LockName;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.job.JobFiring;
-import dev.dblock.job.schedule.JobMethod;
-import dev.dblock.job.schedule.BoundCall;
 import dev.dblock.settings.LockSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +41,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 
 	private final @Nullable Several several;
 
-	private final @Nullable BoundCall scheduled;
+	private final @Nullable CallObserver observer;
 
 	/** Whether the lock was granted or refused. */
 	private volatile boolean answered;
@@ -51,78 +49,76 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	private volatile @Nullable LockHandle granted;
 
 	private LockCall(LockedOperation operation, MethodInvocation invocation, DefaultLockTemplate locks, String name,
-			LockOptions options, @Nullable Several several, @Nullable BoundCall scheduled) {
+			LockOptions options, @Nullable Several several, @Nullable CallObserver observer) {
 		this.operation = operation;
 		this.invocation = invocation;
 		this.locks = locks;
 		this.name = name;
 		this.options = options;
 		this.several = several;
-		this.scheduled = scheduled;
+		this.observer = observer;
 	}
 
 	/**
 	 * Return the locks of a call.
-	 * @param scheduled the scheduler's call that led to this one; {@code null} for a call
-	 * by other code
+	 * @param observer observes the call; {@code null} for a call by other code
 	 * @return the call, or {@code null} if it does not need a lock
 	 * @throws IllegalArgumentException if a name or a condition cannot be evaluated
 	 */
 	static @Nullable LockCall of(LockedOperation operation, Supplier<DefaultLockTemplate> template,
-			MethodInvocation invocation, @Nullable BoundCall scheduled) {
+			MethodInvocation invocation, @Nullable CallObserver observer) {
 		if (operation.locks().size() > 1) {
-			return ofSeveral(operation, template, invocation, scheduled);
+			return ofSeveral(operation, template, invocation, observer);
 		}
 		MethodLock lock = operation.locks().get(0);
 		if (!lock.isWanted(invocation)) {
-			return unlocked(scheduled);
+			return unlocked(observer);
 		}
-		String name = nameOf(lock, invocation, scheduled);
-		return new LockCall(operation, invocation, template.get(), name,
-				options(operation, invocation, lock, name, scheduled), null, scheduled);
+		String name = nameOf(lock, invocation, observer);
+		return new LockCall(operation, invocation, template.get(), name, options(operation, lock, name, observer), null,
+				observer);
 	}
 
-	private static String nameOf(MethodLock lock, MethodInvocation invocation, @Nullable BoundCall scheduled) {
-		return (scheduled != null) ? scheduled.name(lock.name(), () -> lock.nameOf(invocation))
-				: lock.nameOf(invocation);
+	private static String nameOf(MethodLock lock, MethodInvocation invocation, @Nullable CallObserver observer) {
+		return (observer != null) ? observer.name(lock.name(), () -> lock.nameOf(invocation)) : lock.nameOf(invocation);
 	}
 
-	private static @Nullable LockCall unlocked(@Nullable BoundCall scheduled) {
-		if (scheduled != null) {
-			scheduled.unlocked();
+	private static @Nullable LockCall unlocked(@Nullable CallObserver observer) {
+		if (observer != null) {
+			observer.unlocked();
 		}
 		return null;
 	}
 
-	private static LockOptions options(LockedOperation operation, MethodInvocation invocation, MethodLock lock,
-			String name, @Nullable BoundCall scheduled) {
-		JobMethod job = (scheduled != null) ? JobCarrier.job(invocation) : null;
-		if (job != null && operation.engine() != null && !(lock.name() instanceof LockName.Constant)) {
-			job.lockedBy(operation.engine().fullName(name));
+	private static LockOptions options(LockedOperation operation, MethodLock lock, String name,
+			@Nullable CallObserver observer) {
+		if (observer == null) {
+			return lock.options();
 		}
-		JobFiring firing = (scheduled != null && job != null) ? scheduled.firing(job.declaration()) : null;
-		return (firing != null) ? lock.options().claim(firing) : lock.options();
+		LockEngine engine = operation.engine();
+		String varying = (engine != null && !(lock.name() instanceof LockName.Constant)) ? engine.fullName(name) : null;
+		return observer.options(lock.options(), varying);
 	}
 
 	private static @Nullable LockCall ofSeveral(LockedOperation operation, Supplier<DefaultLockTemplate> template,
-			MethodInvocation invocation, @Nullable BoundCall scheduled) {
+			MethodInvocation invocation, @Nullable CallObserver observer) {
 		Map<String, LockOptions> wanted = new LinkedHashMap<>();
 		for (MethodLock lock : operation.locks()) {
 			if (lock.isWanted(invocation)) {
-				String name = nameOf(lock, invocation, scheduled);
-				wanted.putIfAbsent(name, options(operation, invocation, lock, name, scheduled));
+				String name = nameOf(lock, invocation, observer);
+				wanted.putIfAbsent(name, options(operation, lock, name, observer));
 			}
 		}
 		if (wanted.isEmpty()) {
-			return unlocked(scheduled);
+			return unlocked(observer);
 		}
 		DefaultLockTemplate locks = template.get();
 		if (wanted.size() == 1) {
 			Map.Entry<String, LockOptions> only = wanted.entrySet().iterator().next();
-			return new LockCall(operation, invocation, locks, only.getKey(), only.getValue(), null, scheduled);
+			return new LockCall(operation, invocation, locks, only.getKey(), only.getValue(), null, observer);
 		}
 		return new LockCall(operation, invocation, locks, String.join(", ", wanted.keySet()), LockOptions.defaults(),
-				new Several(locks.forAll(wanted), wanted.keySet()), scheduled);
+				new Several(locks.forAll(wanted), wanted.keySet()), observer);
 	}
 
 	/**
@@ -162,28 +158,28 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 		this.answered = true;
 	}
 
-	boolean isScheduled() {
-		return this.scheduled != null;
+	boolean isObserved() {
+		return this.observer != null;
 	}
 
 	/**
-	 * Report to the scheduler for which run the lock was granted.
+	 * Report to the observer that the lock was granted.
 	 */
 	void granted(Optional<LockHandle> handle) {
 		this.granted = handle.orElse(null);
-		if (this.scheduled != null) {
-			this.scheduled.granted(handle.flatMap(LockHandle::run).orElse(null));
+		if (this.observer != null) {
+			this.observer.granted(handle.orElse(null));
 		}
 	}
 
 	/**
-	 * Report to the scheduler that the work under the lock has ended without an
-	 * exception, before the lock is released.
+	 * Report to the observer that the work under the lock has ended without an exception,
+	 * before the lock is released.
 	 */
 	void ended() {
 		LockHandle handle = this.granted;
-		if (this.scheduled != null && handle != null) {
-			this.scheduled.ended(handle);
+		if (this.observer != null && handle != null) {
+			this.observer.ended(handle);
 		}
 	}
 
@@ -192,9 +188,9 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	@SuppressWarnings("NullAway")
 	public @Nullable Object unavailable(LockRefusal refusal) throws Throwable {
 		this.answered = true;
-		if (this.scheduled != null && this.scheduled.refused(refusal)) {
+		if (this.observer != null && this.observer.refused(refusal)) {
 			UnavailableHandler.Skip.log(Level.DEBUG, this.operation.method(), refusal);
-			return this.operation.span().skipped();
+			return this.operation.strategy().skipped();
 		}
 		return this.operation.unavailable(setFor(refusal.name()), isByOtherCode()).answer(refusal, this.invocation);
 	}
@@ -212,17 +208,17 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 
 	/**
 	 * Return the result of a call whose acquisition failed in the store.
-	 * @throws DataAccessException unless the scheduler retries it
+	 * @throws DataAccessException unless the observer skips the call
 	 */
 	@Nullable Object answer(DataAccessException failure) {
-		if (this.answered || this.scheduled == null || !this.scheduled.failed(failure)) {
+		if (this.answered || this.observer == null || !this.observer.failed(failure)) {
 			throw failure;
 		}
-		return this.operation.span().skipped();
+		return this.operation.strategy().skipped();
 	}
 
 	private boolean isByOtherCode() {
-		return this.scheduled == null && JobCarrier.job(this.invocation) != null;
+		return this.observer == null && CallCarrier.source(this.invocation) != null;
 	}
 
 	/**

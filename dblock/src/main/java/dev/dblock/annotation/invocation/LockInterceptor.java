@@ -24,7 +24,7 @@ final class LockInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		LockedOperation operation = operation(invocation.getMethod(), invocation.getThis()).orElse(null);
-		return (operation != null) ? operation.span().invoke(operation, invocation) : invocation.proceed();
+		return (operation != null) ? operation.strategy().invoke(operation, invocation) : invocation.proceed();
 	}
 
 	private Optional<LockedOperation> operation(Method method, @Nullable Object target) {

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param method the locked method
  * @param locks its locks, at least one; a call may need some of them or none
- * @param span how long the locks are held
+ * @param strategy how long the locks are held, and how the method is called
  * @param declared the declared handler for a lock that is not available, unless the
  * settings for its name override it
  * @param engine the engine of the locks; {@code null} if there is none
  * @param skippedByDefault whether the method is skipped only because a scheduler calls it
  */
-public record LockedOperation(LockedMethod method, List<MethodLock> locks, InvocationStrategy span,
+public record LockedOperation(LockedMethod method, List<MethodLock> locks, InvocationStrategy strategy,
 		UnavailableHandler declared, @Nullable LockEngine engine, boolean skippedByDefault) {
 
 	/**
@@ -45,7 +45,7 @@ public record LockedOperation(LockedMethod method, List<MethodLock> locks, Invoc
 	 * distinguish that from a result. A method that is skipped by default because a
 	 * scheduler calls it is not skipped when other code calls it.
 	 * @param set the setting for the lock's name
-	 * @param byOtherCode whether other code calls a job
+	 * @param byOtherCode whether other code than its scheduler calls the method
 	 */
 	UnavailableHandler unavailable(Optional<WhenUnavailable> set, boolean byOtherCode) {
 		if (byOtherCode && this.skippedByDefault && set.orElse(WhenUnavailable.DEFAULT) == WhenUnavailable.DEFAULT) {
@@ -54,8 +54,9 @@ public record LockedOperation(LockedMethod method, List<MethodLock> locks, Invoc
 		if (set.isEmpty()) {
 			return this.declared;
 		}
-		boolean skipped = UnavailableHandler.skips(set.get(), this.method) && this.span.obstacleToSkip() == null;
-		return skipped ? new UnavailableHandler.Skip(this.method, this.span) : UnavailableHandler.THROW;
+		boolean skipped = UnavailableHandler.skips(set.get(), this.method)
+				&& this.strategy.skipUnsupportedReason() == null;
+		return skipped ? new UnavailableHandler.Skip(this.method, this.strategy) : UnavailableHandler.THROW;
 	}
 
 }

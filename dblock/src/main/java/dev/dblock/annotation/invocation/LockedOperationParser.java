@@ -41,7 +41,7 @@ final class LockedOperationParser {
 
 	private final LockNameParser names;
 
-	private final InvocationStrategies spans;
+	private final InvocationStrategies strategies;
 
 	private final ObjectProvider<LockTemplates> templates;
 
@@ -57,7 +57,7 @@ final class LockedOperationParser {
 	LockedOperationParser(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine) {
 		this.attributes = new AttributeValues(beanFactory::resolveEmbeddedValue);
 		this.names = new LockNameParser(this.attributes, beanFactory);
-		this.spans = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
+		this.strategies = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
 		this.templates = beanFactory.getBeanProvider(LockTemplates.class);
 		this.engine = engine;
 		this.template = SingletonSupplier.of(() -> new DefaultLockTemplate(engine.getObject()));
@@ -83,14 +83,14 @@ final class LockedOperationParser {
 			}
 		}
 		refuseTwice(locks, findings);
-		InvocationStrategy span = (database != null)
-				? findings.collect(() -> this.spans.of(method, database.template())) : null;
-		UnavailableHandler unavailable = (span != null)
-				? findings.collect(() -> unavailable(declaration, locks, engine, span)) : null;
-		if (span == null || unavailable == null || !findings.isEmpty()) {
+		InvocationStrategy strategy = (database != null)
+				? findings.collect(() -> this.strategies.of(method, database.template())) : null;
+		UnavailableHandler unavailable = (strategy != null)
+				? findings.collect(() -> unavailable(declaration, locks, engine, strategy)) : null;
+		if (strategy == null || unavailable == null || !findings.isEmpty()) {
 			throw findings.toException();
 		}
-		return new LockedOperation(method, List.copyOf(locks), span, unavailable, engine,
+		return new LockedOperation(method, List.copyOf(locks), strategy, unavailable, engine,
 				isSkippedByDefault(declaration));
 	}
 
@@ -183,30 +183,30 @@ final class LockedOperationParser {
 	}
 
 	private static UnavailableHandler unavailable(LockDeclaration declaration, List<MethodLock> locks,
-			@Nullable LockEngine engine, InvocationStrategy span) {
-		UnavailableHandler declared = declared(declaration, span);
+			@Nullable LockEngine engine, InvocationStrategy strategy) {
+		UnavailableHandler declared = declared(declaration, strategy);
 		boolean declaredCounts = locks.isEmpty() || engine == null;
 		for (MethodLock lock : locks) {
 			WhenUnavailable set = (engine == null) ? null
 					: engine.setting(lock.name().sample()).map(LockSettings.Setting::whenUnavailable).orElse(null);
 			declaredCounts |= set == null;
 			if (set != null && UnavailableHandler.skips(set, declaration.method())) {
-				refuseSkip(span, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");
+				refuseSkip(strategy, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");
 			}
 		}
 		if (declaredCounts && declared instanceof UnavailableHandler.Skip) {
-			refuseSkip(span, "set whenUnavailable = THROW");
+			refuseSkip(strategy, "set whenUnavailable = THROW");
 		}
 		return declared;
 	}
 
-	private static UnavailableHandler declared(LockDeclaration declaration, InvocationStrategy span) {
+	private static UnavailableHandler declared(LockDeclaration declaration, InvocationStrategy strategy) {
 		WhenUnavailable wanted = only(declaration, "whenUnavailable", DistributedLock::whenUnavailable,
 				WhenUnavailable.DEFAULT);
 		String fallback = only(declaration, "fallback", DistributedLock::fallback, "");
 		if (fallback.isEmpty()) {
 			return UnavailableHandler.skips(wanted, declaration.method())
-					? new UnavailableHandler.Skip(declaration.method(), span) : UnavailableHandler.THROW;
+					? new UnavailableHandler.Skip(declaration.method(), strategy) : UnavailableHandler.THROW;
 		}
 		if (wanted != WhenUnavailable.DEFAULT) {
 			throw new IllegalArgumentException(
@@ -221,24 +221,24 @@ final class LockedOperationParser {
 	 * is not available, the same method is not called.
 	 */
 	private static <T> T only(LockDeclaration declaration, String attribute, Function<DistributedLock, T> value,
-			T unsaid) {
-		List<T> said = declaration.annotations()
+			T absent) {
+		List<T> present = declaration.annotations()
 			.stream()
 			.map(value)
-			.filter((each) -> !each.equals(unsaid))
+			.filter((each) -> !each.equals(absent))
 			.distinct()
 			.toList();
-		if (said.size() > 1) {
+		if (present.size() > 1) {
 			throw new IllegalArgumentException(
 					("its locks have %s = %s and %s = %s, but there is one method that is not called when any of them"
 							+ " is unavailable; set it once")
-						.formatted(attribute, said.get(0), attribute, said.get(1)));
+						.formatted(attribute, present.get(0), attribute, present.get(1)));
 		}
-		return said.isEmpty() ? unsaid : said.get(0);
+		return present.isEmpty() ? absent : present.get(0);
 	}
 
-	private static void refuseSkip(InvocationStrategy span, String remedy) {
-		String obstacle = span.obstacleToSkip();
+	private static void refuseSkip(InvocationStrategy strategy, String remedy) {
+		String obstacle = strategy.skipUnsupportedReason();
 		if (obstacle != null) {
 			throw new IllegalArgumentException(obstacle + ", or " + remedy);
 		}

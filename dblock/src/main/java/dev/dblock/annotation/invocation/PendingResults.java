@@ -54,7 +54,7 @@ final class PendingResults {
 	 */
 	@Nullable Object ended(LockedMethod method, @Nullable Object result) {
 		Object content = this.types.content(result);
-		if (content != null && this.types.isLasting(content.getClass())) {
+		if (content != null && this.types.isPending(content.getClass())) {
 			end(method, content);
 		}
 		return result;
@@ -66,9 +66,9 @@ final class PendingResults {
 	 * @throws IllegalStateException if it represents work that continues or has not begun
 	 */
 	void delivered(LockedMethod method, @Nullable Object delivered) {
-		Object unfinished = this.types.unfinished(delivered);
-		if (unfinished != null) {
-			drop(method, unfinished);
+		Object pending = this.types.pending(delivered);
+		if (pending != null) {
+			drop(method, pending);
 		}
 	}
 

@@ -9,7 +9,6 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.job.schedule.BoundCall;
 import dev.dblock.reactive.LockedCoroutine;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
@@ -61,9 +60,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	private Publisher<Object> subscribed(LockedOperation operation, MethodInvocation invocation, ContextView context) {
-		BoundCall scheduled = (this.suspended != null) ? JobCarrier.scheduledCall(invocation)
-				: JobCarrier.Reactive.scheduledCall(invocation, context);
-		LockCall call = LockCall.of(operation, this.template, invocation, scheduled);
+		CallObserver observer = (this.suspended != null) ? CallObserver.of(invocation)
+				: CallCarrier.Reactive.observer(invocation, context);
+		LockCall call = LockCall.of(operation, this.template, invocation, observer);
 		if (call == null) {
 			return unlocked(invocation);
 		}
@@ -85,9 +84,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	private static Flux<Object> inside(LockCall call, Flux<Object> work) {
-		return call.isScheduled() ? work.doOnComplete(call::ended)
+		return call.isObserved() ? work.doOnComplete(call::ended)
 			.doOnCancel(call::ended)
-			.contextWrite(JobCarrier.Reactive::withoutScheduledCall) : work;
+			.contextWrite(CallCarrier.Reactive::withoutObserver) : work;
 	}
 
 	private Publisher<Object> answer(Supplier<@Nullable Object> answer) {
@@ -140,9 +139,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	@Override
-	public @Nullable String obstacleToSkip() {
+	public @Nullable String skipUnsupportedReason() {
 		if (this.suspended != null) {
-			return this.suspended.obstacleToSkip();
+			return this.suspended.skipUnsupportedReason();
 		}
 		return this.adapter.supportsEmpty() ? null
 				: ("a skipped call has nothing to return, because a %s always has a result; return a type that may be"

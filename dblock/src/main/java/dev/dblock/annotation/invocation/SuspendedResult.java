@@ -52,7 +52,7 @@ record SuspendedResult(ResolvableType type, boolean nullable) {
 		return Mono.justOrEmpty(empty());
 	}
 
-	@Nullable String obstacleToSkip() {
+	@Nullable String skipUnsupportedReason() {
 		boolean returnable = this.nullable || empty().isPresent() || resolved().getName().equals("kotlin.Unit");
 		return returnable ? null
 				: "a skipped call has nothing to return, because the function cannot return null; make its result nullable";

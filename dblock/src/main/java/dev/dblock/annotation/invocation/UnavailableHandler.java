@@ -54,9 +54,9 @@ interface UnavailableHandler {
 	 * Skips the method.
 	 *
 	 * @param method the method
-	 * @param span provides its result
+	 * @param strategy provides its result
 	 */
-	record Skip(LockedMethod method, InvocationStrategy span) implements UnavailableHandler {
+	record Skip(LockedMethod method, InvocationStrategy strategy) implements UnavailableHandler {
 
 		private static final Logger logger = LoggerFactory.getLogger(UnavailableHandler.class);
 
@@ -65,7 +65,7 @@ interface UnavailableHandler {
 		@Override
 		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
 			log(refusal.isSettled() ? Level.DEBUG : Level.INFO, this.method, refusal);
-			return this.span.skipped();
+			return this.strategy.skipped();
 		}
 
 		static void log(Level level, LockedMethod method, LockRefusal refusal) {
@@ -109,7 +109,7 @@ interface UnavailableHandler {
 		public @Nullable Object answer(LockShutdownException shutdown) {
 			LockMdc.log(shutdown.name(), null,
 					() -> logger.atInfo().log(line(this.method, "", "the application is closing")));
-			return this.span.skipped();
+			return this.strategy.skipped();
 		}
 
 	}

@@ -1,11 +1,8 @@
 package dev.dblock.mongodb.request;
 
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-import com.mongodb.MongoCommandException;
-import com.mongodb.MongoException;
 import com.mongodb.MongoServerException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -22,19 +19,6 @@ final class DialectDetection {
 
 	/** MongoDB 4.4: before it, a projection cannot include the server's time. */
 	private static final int WIRE_VERSION_4_4 = 9;
-
-	/**
-	 * FailedToParse, TypeMismatch, CommandNotFound, CommandNotSupported,
-	 * InvalidPipelineOperator, NotImplemented, an unknown variable, an unknown expression
-	 * in a projection, an unknown stage.
-	 */
-	private static final Set<Integer> NOT_UNDERSTOOD = Set.of(9, 14, 59, 115, 168, 238, 17276, 31325, 40324);
-
-	/** Not supported on Amazon DocumentDB; with another meaning on MongoDB. */
-	private static final Set<Integer> NOT_SUPPORTED = Set.of(303, 304, 305);
-
-	/** An answer without a code, which MongoDB does not give. */
-	private static final int NO_CODE = -1;
 
 	private final Consumer<StoreRequest> check;
 
@@ -104,20 +88,11 @@ final class DialectDetection {
 			return understood;
 		}
 		catch (MongoServerException ex) {
-			if (saysNotUnderstood(ex)) {
+			if (FailureTranslation.saysNotUnderstood(ex)) {
 				return false;
 			}
 			throw ex;
 		}
-	}
-
-	/**
-	 * Return whether a server reports that it does not support a statement.
-	 */
-	static boolean saysNotUnderstood(MongoException ex) {
-		return NOT_UNDERSTOOD.contains(ex.getCode())
-				|| NOT_SUPPORTED.contains(ex.getCode()) && String.valueOf(ex.getMessage()).contains("not supported")
-				|| ex instanceof MongoCommandException && ex.getCode() == NO_CODE;
 	}
 
 }

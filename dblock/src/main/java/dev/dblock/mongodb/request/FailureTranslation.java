@@ -44,6 +44,22 @@ public final class FailureTranslation {
 
 	private static final String NO_SERVER = "Timed out while waiting for a server";
 
+	static final String OTHER_COLLECTION = "Drop it, so that dblock creates a collection, or set"
+			+ " dblock.mongodb.collection to another name";
+
+	/**
+	 * FailedToParse, TypeMismatch, CommandNotFound, CommandNotSupported,
+	 * InvalidPipelineOperator, NotImplemented, an unknown variable, an unknown expression
+	 * in a projection, an unknown stage.
+	 */
+	private static final Set<Integer> NOT_UNDERSTOOD = Set.of(9, 14, 59, 115, 168, 238, 17276, 31325, 40324);
+
+	/** Not supported on Amazon DocumentDB; with another meaning on MongoDB. */
+	private static final Set<Integer> NOT_SUPPORTED = Set.of(303, 304, 305);
+
+	/** An answer without a code, which MongoDB does not give. */
+	private static final int NO_CODE = -1;
+
 	private static final int LOGIN_FAILED = 18;
 
 	private static final Set<Integer> DENIED = Set.of(11, 13, 8000);
@@ -155,7 +171,7 @@ public final class FailureTranslation {
 		InvalidDataAccessResourceUsageException unsuitable = unsuitable(action, cause);
 		return (unsuitable != null) ? unsuitable
 				: new UncategorizedMongoDbException(text(action, "MongoDB refused it (%s)".formatted(summary(cause)),
-						DialectDetection.saysNotUnderstood(cause)
+						saysNotUnderstood(cause)
 								? "It does not know the statement: set dblock.mongodb.statements to classic"
 								: "Fix what MongoDB reports"),
 						cause);
@@ -173,13 +189,13 @@ public final class FailureTranslation {
 		}
 		if (isCapped(cause)) {
 			return unsuitable(action, "the collection is capped, so that MongoDB removes documents of held locks",
-					StoreSuitability.OTHER_COLLECTION, cause);
+					OTHER_COLLECTION, cause);
 		}
 		return switch (refusal(cause).getCode()) {
 			case DOCUMENT_VALIDATION -> unsuitable(action, "a validator of the collection does not accept the document",
 					"Remove the validator, or let it accept the documents of locks", cause);
-			case NOT_ON_A_VIEW -> unsuitable(action, "that is a view or a time series collection",
-					StoreSuitability.OTHER_COLLECTION, cause);
+			case NOT_ON_A_VIEW ->
+				unsuitable(action, "that is a view or a time series collection", OTHER_COLLECTION, cause);
 			default -> null;
 		};
 	}
@@ -217,6 +233,15 @@ public final class FailureTranslation {
 			return new MongoException(first.getCode(), first.getMessage());
 		}
 		return cause;
+	}
+
+	/**
+	 * Return whether a server reports that it does not support a statement.
+	 */
+	static boolean saysNotUnderstood(MongoException ex) {
+		return NOT_UNDERSTOOD.contains(ex.getCode())
+				|| NOT_SUPPORTED.contains(ex.getCode()) && String.valueOf(ex.getMessage()).contains("not supported")
+				|| ex instanceof MongoCommandException && ex.getCode() == NO_CODE;
 	}
 
 	/**

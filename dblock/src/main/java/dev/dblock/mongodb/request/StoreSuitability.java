@@ -31,9 +31,6 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  */
 final class StoreSuitability implements Consumer<StoreRequest> {
 
-	static final String OTHER_COLLECTION = "Drop it, so that dblock creates a collection, or set"
-			+ " dblock.mongodb.collection to another name";
-
 	private static final Logger logger = LoggerFactory.getLogger(StoreSuitability.class);
 
 	private static final BsonInt32 ONE = new BsonInt32(1);
@@ -146,8 +143,8 @@ final class StoreSuitability implements Consumer<StoreRequest> {
 	}
 
 	private static InvalidDataAccessResourceUsageException unsuitable(String collection, String reason) {
-		return new InvalidDataAccessResourceUsageException(
-				"Locks cannot be kept in '%s': %s. %s".formatted(collection, reason, OTHER_COLLECTION));
+		return new InvalidDataAccessResourceUsageException("Locks cannot be kept in '%s': %s. %s".formatted(collection,
+				reason, FailureTranslation.OTHER_COLLECTION));
 	}
 
 	/**

@@ -40,10 +40,11 @@ class InvocationStrategiesTests {
 		throw new IllegalStateException("nothing is locked here");
 	};
 
-	private final InvocationStrategies spans = new InvocationStrategies(new PendingTypes(getClass().getClassLoader()));
+	private final InvocationStrategies strategies = new InvocationStrategies(
+			new PendingTypes(getClass().getClassLoader()));
 
-	private InvocationStrategy span(String method) {
-		return this.spans.of(method(method), NONE);
+	private InvocationStrategy strategy(String method) {
+		return this.strategies.of(method(method), NONE);
 	}
 
 	private static LockedMethod method(String name) {
@@ -57,9 +58,9 @@ class InvocationStrategiesTests {
 			"completable, FutureInvocation", "raw, FutureInvocation", "inVariable, BlockingInvocation",
 			"mono, ReactiveInvocation", "flux, ReactiveInvocation", "publisher, ReactiveInvocation",
 			"flow, ReactiveInvocation", "sure, ReactiveInvocation" })
-	void spanFollowsFromTheReturnType(String method, String span) {
+	void strategyFollowsFromTheReturnType(String method, String strategy) {
 		register();
-		assertThat(span(method).getClass().getSimpleName()).isEqualTo(span);
+		assertThat(strategy(method).getClass().getSimpleName()).isEqualTo(strategy);
 	}
 
 	@ParameterizedTest
@@ -70,7 +71,7 @@ class InvocationStrategiesTests {
 			"entityOfMono, reactor.core.publisher.Mono", "connectable, reactor.core.publisher.ConnectableFlux",
 			"callable, java.util.concurrent.Callable", "iterator, java.util.Iterator" })
 	void resultWhoseCompletionCannotBeObservedIsRefused(String method, String type) {
-		assertThatIllegalArgumentException().isThrownBy(() -> span(method))
+		assertThatIllegalArgumentException().isThrownBy(() -> strategy(method))
 			.withMessage("with the return type " + type
 					+ " its work continues after the method returns, when the lock is already released; finish the"
 					+ " work in the method, return a CompletableFuture or a Mono, or acquire the lock where"
@@ -88,11 +89,12 @@ class InvocationStrategiesTests {
 	@Test
 	void sequenceThatAlwaysHasAResultCannotBeSkipped() {
 		register();
-		assertThat(span("sure").obstacleToSkip()).isEqualTo("a skipped call has nothing to return, because a "
-				+ Sure.class.getName() + " always has a result; return a type that may be empty");
-		assertThat(span("number").obstacleToSkip()).contains("primitive int");
+		assertThat(strategy("sure").skipUnsupportedReason())
+			.isEqualTo("a skipped call has nothing to return, because a " + Sure.class.getName()
+					+ " always has a result; return a type that may be empty");
+		assertThat(strategy("number").skipUnsupportedReason()).contains("primitive int");
 		for (String method : List.of("mono", "future", "text", "nothing")) {
-			assertThat(span(method).obstacleToSkip()).isNull();
+			assertThat(strategy(method).skipUnsupportedReason()).isNull();
 		}
 	}
 

@@ -26,9 +26,9 @@ public final class EngineRemains {
 		add(remains, "held locks", engine.state().held());
 		add(remains, "waiting threads", engine.state().waiting());
 		add(remains, "callbacks", engine.state().callbacks());
-		add(remains, "queues", engine.queues().size());
-		add(remains, "threads with leases", size(engine, "registry", "byThread"));
-		add(remains, "lost leases", closed ? 0 : size(engine, "registry", "lost"));
+		add(remains, "queues", engine.parts().queues().size());
+		add(remains, "threads with leases", size(engine, "parts", "registry", "byThread"));
+		add(remains, "lost leases", closed ? 0 : size(engine, "parts", "registry", "lost"));
 		return String.join(", ", remains);
 	}
 

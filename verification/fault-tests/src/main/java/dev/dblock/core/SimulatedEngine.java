@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.event.LockListener;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.simulation.scheduler.Redirects;

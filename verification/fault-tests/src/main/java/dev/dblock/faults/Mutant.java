@@ -38,7 +38,7 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 		return List.of(
 				new Mutant("skip the owner check", STATEMENTS,
 						List.of(new Change("document.isHeldBy(request.key().holder())", "true")), OVERLAPS, Trial.CALM),
-				new Mutant("believe past the deadline", "core/LeaseDeadline.java",
+				new Mutant("believe past the deadline", "core/lease/LeaseDeadline.java",
 						List.of(new Change("return remainingNanos(clock) <= 0;", "return false;")), OVERLAPS,
 						Trial.STOPS),
 				new Mutant("a client's clock for expiry", STATEMENTS,

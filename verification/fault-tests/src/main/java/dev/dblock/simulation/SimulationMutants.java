@@ -42,8 +42,8 @@ final class SimulationMutants {
 	}
 
 	private static List<Mutant> ofEngine() {
-		String lease = "core/Lease.java";
-		String trusted = "core/TrustedTime.java";
+		String lease = "core/lease/Lease.java";
+		String trusted = "core/lease/TrustedTime.java";
 		String queue = "core/LocalQueue.java";
 		String completion = "core/LeaseCompletion.java";
 		String store = "local/LocalLock.java";
@@ -53,12 +53,12 @@ final class SimulationMutants {
 		String acquirer = "core/LockAcquirer.java";
 		String losses = "core/LeaseLosses.java";
 		String releaser = "core/LeaseReleaser.java";
-		String engine = "core/DefaultLockEngine.java";
+		String engine = "core/EngineParts.java";
 		String hold = "execution/Hold.java";
 		return List.of(
-				new Mutant("believe past the deadline", "core/LeaseDeadline.java", "return remainingNanos(clock) <= 0;",
-						"return false;"),
-				new Mutant("ignore a suspension", "core/LeaseDeadline.java",
+				new Mutant("believe past the deadline", "core/lease/LeaseDeadline.java",
+						"return remainingNanos(clock) <= 0;", "return false;"),
+				new Mutant("ignore a suspension", "core/lease/LeaseDeadline.java",
 						"return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);", "return false;"),
 				new Mutant("skip the owner check", store, "if (!mine && (isTaken(now) || (decision",
 						"if (!mine && ((decision"),
@@ -94,7 +94,7 @@ final class SimulationMutants {
 						"return this.releaser.release(lease);"),
 				new Mutant("a loss at the release not reported", completion,
 						"this.losses.loseAtRelease(lease, handle);", ""),
-				new Mutant("losses at the shutdown not reported", "core/DefaultLockEngine.java",
+				new Mutant("losses at the shutdown not reported", "core/EngineParts.java",
 						"this.losses.loseAtShutdown(List.copyOf(this.registry.all()));", ""),
 				new Mutant("the end of a lease not noticed", "core/LeaseWatchdog.java", "this.losses.expire(lease);",
 						""),
@@ -114,7 +114,7 @@ final class SimulationMutants {
 				new Mutant("a release without the rest of the minimum hold", store,
 						"minHoldLeft.isZero() ? FREE : endOf(millis(minHoldLeft), now)", "FREE"),
 				new Mutant("a hand-over during the minimum hold", lease, "&& this.hold.minHoldLeftNanos() == 0", ""),
-				new Mutant("a suspension between two proofs not counted", "core/LeaseDeadline.java",
+				new Mutant("a suspension between two proofs not counted", "core/lease/LeaseDeadline.java",
 						"Math.max(elapsed, wall)", "elapsed"),
 				new Mutant("steps of the clock not observed", "core/LeaseWatchdog.java",
 						"lease.trusted().observeClocks();", ""),
@@ -135,8 +135,8 @@ final class SimulationMutants {
 						"if (!handOver(lease) && false) {"),
 				new Mutant("a lock granted after the shutdown", acquirer,
 						"if (this.closed) {\n\t\t\t\tthrow new LockShutdownException(handle.name());\n\t\t\t}", ""),
-				new Mutant("a waiter that gives up without its last request", acquirer,
-						"return last == null || !me.isAnsweredLate() && last.last().failure() == null;",
+				new Mutant("a waiter that gives up without its last request", queue,
+						"return last == null || !waiter.isAnsweredLate() && last.last().failure() == null;",
 						"return false;"),
 				new Mutant("a callback of a loss that was before", "core/LeaseHandle.java", "\t\t}\n\t\trun(callback);",
 						"\t\t}"),
@@ -217,7 +217,7 @@ final class SimulationMutants {
 						"return Written.DONE;"),
 				new Mutant("a fence that is not compared", "mongodb/Fences.java",
 						"written.getInt64(LockDocument.TOKEN).getValue() == token;", "token > 0;"),
-				new Mutant("a release without notice of a transaction", "core/Lease.java",
+				new Mutant("a release without notice of a transaction", "core/lease/Lease.java",
 						"if (this.state.isUnsettled()) {", "if (false) {", List.of("--store", "mongodb")),
 				new Mutant("a hand-over under a transaction", "transaction/LeaseState.java",
 						"allows(Event.HAND_OVER) && !this.changed && isClear()",

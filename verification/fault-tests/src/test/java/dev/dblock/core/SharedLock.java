@@ -6,8 +6,10 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.Lease.Grant;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -28,8 +30,8 @@ public class SharedLock {
 
 	private static final long NO_END = Duration.ofDays(1).toNanos();
 
-	private static final PollPause.Plan WHEN_TOLD = new PollPause.Plan(Outcome.refused(null), 1, WaitCause.SLOW_POLL,
-			Long.MAX_VALUE / 2);
+	private static final PollPause.Plan WHEN_TOLD = new PollPause.Plan(new Outcome.Refused(null, null), 1,
+			WaitCause.SLOW_POLL, Long.MAX_VALUE / 2);
 
 	private final LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(1, Duration.ofDays(1)), NO_END,
 			() -> 0, () -> 0);
@@ -150,7 +152,7 @@ public class SharedLock {
 		try {
 			Lease lease = place.look();
 			while (lease == null) {
-				if (place.queue.pauseBeforeAsking(place.me) > 0 && place.me.handed() == null) {
+				if (place.pauses) {
 					place.me.park();
 				}
 				lease = place.look();
@@ -212,14 +214,18 @@ public class SharedLock {
 
 		private final LocalQueue queue = SharedLock.this.queues.join(NAME, this.me);
 
+		private boolean pauses;
+
 		@Nullable Lease look() {
-			return (this.me.handed() != null) ? handed() : ask();
+			Turn turn = this.queue.turn(this.me, Long.MAX_VALUE, 0, "me");
+			this.pauses = turn instanceof Turn.Park;
+			if (this.pauses) {
+				return null;
+			}
+			return (turn instanceof Turn.Take) ? handed() : ask();
 		}
 
 		private @Nullable Lease ask() {
-			if (this.queue.beginAsking(this.me) == null) {
-				return null;
-			}
 			Lease lease = SharedLock.this.store.take();
 			if (lease == null) {
 				this.queue.refused(this.me, WHEN_TOLD);

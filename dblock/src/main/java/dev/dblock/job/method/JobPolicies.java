@@ -1,4 +1,4 @@
-package dev.dblock.annotation;
+package dev.dblock.job.method;
 
 import java.lang.reflect.Method;
 import java.time.Duration;

@@ -25,9 +25,9 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
 /**
- * Tests for {@link NestedCall}.
+ * Tests for {@link Admission}.
  */
-class NestedCallTests {
+class AdmissionTests {
 
 	private final LockEngine engine = mock(LockEngine.class);
 
@@ -44,18 +44,18 @@ class NestedCallTests {
 		given(this.handle.name()).willReturn("a");
 	}
 
-	private @Nullable NestedCall find() {
-		return NestedCall.begin(this.engine, "a");
+	private Admission.@Nullable Joined find() {
+		return Admission.Joined.find(this.engine, "a");
 	}
 
-	private NestedCall begin() {
+	private Admission.Joined begin() {
 		return Objects.requireNonNull(find());
 	}
 
 	@Test
 	void callThatOutlivesTheWorkAroundItReleasesTheLock() {
 		try (WorkScope scope = WorkScope.attach(this.hold)) {
-			NestedCall call = begin();
+			Admission.Joined call = begin();
 			this.hold.leave();
 			verify(this.handle, never()).close();
 			call.end();
@@ -78,7 +78,7 @@ class NestedCallTests {
 	@Test
 	void callThatOutlivesTheWorkAroundItReportsALoss() {
 		try (WorkScope scope = WorkScope.attach(this.hold)) {
-			NestedCall call = begin();
+			Admission.Joined call = begin();
 			this.hold.leave();
 			willThrow(this.loss).given(this.handle).close();
 			assertThat(call.endAfter(this.failure)).isSameAs(this.loss).hasSuppressedException(this.failure);
@@ -98,7 +98,7 @@ class NestedCallTests {
 		given(this.engine.keptByTransaction("a", null)).willReturn(Optional.of(this.handle));
 		try (WorkScope scope = WorkScope.attach(this.hold)) {
 			this.hold.leave();
-			NestedCall call = begin();
+			Admission.Joined call = begin();
 			assertThat(call.hold().isOwned()).isFalse();
 			assertThat(call.counted()).isFalse();
 		}
@@ -115,7 +115,7 @@ class NestedCallTests {
 	@Test
 	void callsOfTheThreadThatAcquiredTheLockAreNotCounted() {
 		try (WorkScope scope = WorkScope.enter(this.hold)) {
-			assertThat(begin()).isEqualTo(new NestedCall(this.hold, false));
+			assertThat(begin()).isEqualTo(new Admission.Joined(this.hold, false));
 		}
 		this.hold.leave();
 		verify(this.handle, times(1)).close();
@@ -128,7 +128,7 @@ class NestedCallTests {
 	@Test
 	void onlyTheOutermostCallIsCounted() {
 		try (WorkScope scope = WorkScope.attach(this.hold)) {
-			NestedCall call = begin();
+			Admission.Joined call = begin();
 			try (WorkScope nested = WorkScope.enter(call.hold())) {
 				begin();
 			}

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -8,10 +8,10 @@ import dev.dblock.settings.LeaseTerms;
 /**
  * For which parties a lease is renewed, and when the next attempt is due.
  */
-final class Renewal {
+public final class Renewal {
 
 	/** The thread that acquired the lock, or its successor. */
-	static final Object OWNER = new Object();
+	public static final Object OWNER = new Object();
 
 	private final long leaseNanos;
 
@@ -29,7 +29,7 @@ final class Renewal {
 
 	private volatile long nextAttemptNanos;
 
-	Renewal(LeaseTerms terms, TrustedTime trusted, HoldTime hold) {
+	public Renewal(LeaseTerms terms, TrustedTime trusted, HoldTime hold) {
 		this.leaseNanos = terms.lease().toNanos();
 		this.trusted = trusted;
 		this.hold = hold;
@@ -38,30 +38,30 @@ final class Renewal {
 		this.nextAttemptNanos = trusted.deadline().sentNanos();
 	}
 
-	boolean isOn() {
+	public boolean isOn() {
 		return !this.parties.isEmpty() && !this.hold.isBeyondMaxHold();
 	}
 
-	boolean isOnForOwner() {
+	public boolean isOnForOwner() {
 		return this.parties.contains(OWNER) && !this.hold.isBeyondMaxHold();
 	}
 
 	/**
 	 * Renew the lease until renewal is stopped for the same party, or for all.
 	 */
-	synchronized void startFor(Object party) {
+	public synchronized void startFor(Object party) {
 		Set<Object> all = new HashSet<>(this.parties);
 		all.add(party);
 		this.parties = Set.copyOf(all);
 	}
 
-	synchronized void stopFor(Object party) {
+	public synchronized void stopFor(Object party) {
 		Set<Object> all = new HashSet<>(this.parties);
 		all.remove(party);
 		this.parties = Set.copyOf(all);
 	}
 
-	synchronized void stop() {
+	public synchronized void stop() {
 		this.parties = Set.of();
 	}
 
@@ -69,11 +69,11 @@ final class Renewal {
 	 * Return when to attempt the next renewal: a third into the lease, and a little later
 	 * after a failed attempt.
 	 */
-	long dueInNanos() {
+	public long dueInNanos() {
 		return Math.max(this.trusted.remainingNanos() - this.leaseNanos / 3 * 2, retryDueInNanos());
 	}
 
-	long retryDueInNanos() {
+	public long retryDueInNanos() {
 		return this.nextAttemptNanos - this.clock.nanoTime();
 	}
 
@@ -82,11 +82,11 @@ final class Renewal {
 	 * is the case from halfway to its own renewal. As a result, leases that were acquired
 	 * at different times soon share their renewals.
 	 */
-	boolean canJoin() {
+	public boolean canJoin() {
 		return this.trusted.remainingNanos() <= this.leaseNanos / 6 * 5 && retryDueInNanos() <= 0;
 	}
 
-	void retryIn(long nanos) {
+	public void retryIn(long nanos) {
 		this.nextAttemptNanos = this.clock.nanoTime() + nanos;
 	}
 
@@ -94,7 +94,7 @@ final class Renewal {
 	 * Continue the renewal of the same lease under its previous owner, so that a failed
 	 * attempt is not repeated earlier because of a hand-over.
 	 */
-	void goOnFrom(Renewal previous) {
+	public void goOnFrom(Renewal previous) {
 		this.nextAttemptNanos = previous.nextAttemptNanos;
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  * engine also pauses and draws random numbers here, and nowhere else, so that a
  * simulation can decide about all of them.
  */
-interface LockClock {
+public interface LockClock {
 
 	/** Half of the default clock allowance. */
 	long MOST_UNNOTICED_NANOS = TimeUnit.MILLISECONDS.toNanos(250);

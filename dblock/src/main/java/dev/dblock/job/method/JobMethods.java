@@ -1,10 +1,11 @@
-package dev.dblock.annotation;
+package dev.dblock.job.method;
 
 import java.lang.reflect.Method;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import dev.dblock.annotation.invocation.JobCarrier;
+import dev.dblock.annotation.DistributedLockAdvisor;
+import dev.dblock.annotation.invocation.CallCarrier;
 import dev.dblock.annotation.invocation.LockAnnotations;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
@@ -111,7 +112,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	 * and a call of the method itself is recorded inside of all advice.
 	 */
 	private static void carry(Advised proxy, Method method, JobMethod job) {
-		proxy.addAdvisor(0, advisor(method, new JobCarrier(job)));
+		proxy.addAdvisor(0, advisor(method, new CallCarrier(new JobCalls(job))));
 		innermost(proxy).addAdvisor(advisor(method, (MethodInterceptor) (invocation) -> {
 			job.called();
 			return invocation.proceed();

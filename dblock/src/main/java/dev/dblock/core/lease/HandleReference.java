@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.lang.ref.WeakReference;
 

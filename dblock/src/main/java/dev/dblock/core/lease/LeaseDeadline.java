@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -14,36 +14,36 @@ import java.util.concurrent.TimeUnit;
  * @param lostNanos the time since then that was observed only on the wall clock
  * @param observedNanos the monotonic clock at the last such observation
  */
-record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos, long observedNanos) {
+public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos, long observedNanos) {
 
 	private static final long DRIFT = 1000;
 
 	/** Readings differ by the rounding of a clock. */
-	static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+	public static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-	LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
+	public LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 		this(sentNanos, sentWallMillis, leaseNanos, 0, sentNanos);
 	}
 
-	static LeaseDeadline from(LockClock clock, Duration lease) {
+	public static LeaseDeadline from(LockClock clock, Duration lease) {
 		long nanos = clock.nanoTime();
 		return new LeaseDeadline(nanos, clock.wallMillis(), lease.toNanos());
 	}
 
-	LeaseDeadline withLease(Duration lease) {
+	public LeaseDeadline withLease(Duration lease) {
 		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, lease.toNanos(), this.lostNanos,
 				this.observedNanos);
 	}
 
-	boolean passed(LockClock clock) {
+	public boolean passed(LockClock clock) {
 		return remainingNanos(clock) <= 0;
 	}
 
-	long remainingNanos(LockClock clock) {
+	public long remainingNanos(LockClock clock) {
 		return this.leaseNanos - elapsedNanos(clock);
 	}
 
-	long elapsedNanos(LockClock clock) {
+	public long elapsedNanos(LockClock clock) {
 		return clock.nanoTime() - this.sentNanos;
 	}
 
@@ -54,7 +54,7 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	 * began. Therefore a thread that is not scheduled between two readings is not
 	 * mistaken for a suspended machine.
 	 */
-	boolean suspect(LockClock clock) {
+	public boolean suspect(LockClock clock) {
 		return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);
 	}
 
@@ -83,7 +83,7 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	 * @param clock the clocks now
 	 * @return the same deadline, if there was nothing to record
 	 */
-	LeaseDeadline observe(LockClock clock) {
+	public LeaseDeadline observe(LockClock clock) {
 		long ahead = aheadAtLeast(clock);
 		if (isLeap(ahead, clock)) {
 			return stepped(ahead, this.lostNanos + ahead, clock.nanoTime());
@@ -108,7 +108,7 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	 * @param other the proof that was answered later
 	 * @return the combined proof
 	 */
-	LeaseDeadline merge(LeaseDeadline other) {
+	public LeaseDeadline merge(LeaseDeadline other) {
 		boolean fresher = this.sentNanos - other.sentNanos > 0;
 		return fresher ? withReachOf(other) : other.withReachOf(this);
 	}
@@ -116,7 +116,7 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	/**
 	 * Return the same proof of a lease that ends no later than another one.
 	 */
-	LeaseDeadline upTo(LeaseDeadline other) {
+	public LeaseDeadline upTo(LeaseDeadline other) {
 		long most = other.leaseNanos + other.sentNanos - this.sentNanos;
 		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, Math.min(this.leaseNanos, most), this.lostNanos,
 				this.observedNanos);

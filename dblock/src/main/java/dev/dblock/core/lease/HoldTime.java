@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.time.Duration;
 
@@ -7,7 +7,7 @@ import dev.dblock.settings.LeaseTerms;
 /**
  * How long a lock has been held, and the shortest and longest time for which it is.
  */
-final class HoldTime {
+public final class HoldTime {
 
 	private final LockClock clock;
 
@@ -19,18 +19,18 @@ final class HoldTime {
 
 	private volatile boolean waived;
 
-	HoldTime(LeaseTerms terms, LockClock clock) {
+	public HoldTime(LeaseTerms terms, LockClock clock) {
 		this.clock = clock;
 		this.maxHoldNanos = terms.maxHold().toNanos();
 		this.grantedNanos = clock.nanoTime();
 		this.minHoldEndNanos = this.grantedNanos + terms.minHold().toNanos();
 	}
 
-	long heldNanos() {
+	public long heldNanos() {
 		return this.clock.nanoTime() - this.grantedNanos;
 	}
 
-	boolean isBeyondMaxHold() {
+	public boolean isBeyondMaxHold() {
 		return this.maxHoldNanos > 0 && heldNanos() >= this.maxHoldNanos;
 	}
 
@@ -38,14 +38,14 @@ final class HoldTime {
 	 * Return the rest of the minimum hold time. It is counted from the time at which the
 	 * answer was read, so that it does not end earlier than by the store's clock.
 	 */
-	long minHoldLeftNanos() {
+	public long minHoldLeftNanos() {
 		return this.waived ? 0 : Math.max(0, this.minHoldEndNanos - this.clock.nanoTime());
 	}
 
 	/**
 	 * Set the minimum hold time anew, counted from now.
 	 */
-	synchronized void minHoldFor(Duration minHold) {
+	public synchronized void minHoldFor(Duration minHold) {
 		this.minHoldEndNanos = this.clock.nanoTime() + minHold.toNanos();
 	}
 
@@ -53,7 +53,7 @@ final class HoldTime {
 	 * Lengthen the minimum hold time to the given one, counted from now, if it would end
 	 * earlier.
 	 */
-	synchronized void minHoldAtLeast(Duration minHold) {
+	public synchronized void minHoldAtLeast(Duration minHold) {
 		if (minHold.toNanos() > minHoldLeftNanos()) {
 			minHoldFor(minHold);
 		}
@@ -62,14 +62,14 @@ final class HoldTime {
 	/**
 	 * Waive the minimum hold time, because no work was done under the lease.
 	 */
-	void waiveMinHold() {
+	public void waiveMinHold() {
 		this.waived = true;
 	}
 
 	/**
 	 * Return whether no work was done under the lease.
 	 */
-	boolean isWaived() {
+	public boolean isWaived() {
 		return this.waived;
 	}
 

@@ -4,6 +4,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.List;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
@@ -14,30 +15,31 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LockMentions}.
+ * Tests for {@link AnnotationMentions}.
  */
-class LockMentionsTests {
+class AnnotationMentionsTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, Inherits.class, Implements.class,
 			OwnAnnotation.class, Repeated.class, OwnRepeated.class })
 	void annotationIsFoundWhereverItMayBeDeclared(Class<?> type) {
-		assertThat(LockMentions.in(type)).isTrue();
+		assertThat(AnnotationMentions.OF_LOCKS.in(type)).isTrue();
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { Plain.class, ArrayList.class, Object.class, LockMentions.class })
+	@ValueSource(classes = { Plain.class, ArrayList.class, Object.class, AnnotationMentions.class })
 	void othersArePassedBy(Class<?> type) {
-		assertThat(LockMentions.in(type)).isFalse();
+		assertThat(AnnotationMentions.OF_LOCKS.in(type)).isFalse();
 	}
 
 	@Test
 	void policiesOfJobsAreFoundByThemselves() {
-		assertThat(LockMentions.ofPolicyIn(WithPolicy.class)).isTrue();
-		assertThat(LockMentions.ofPolicyIn(InheritsPolicy.class)).isTrue();
-		assertThat(LockMentions.in(InheritsPolicy.class)).isFalse();
-		assertThat(LockMentions.ofPolicyIn(OnMethod.class)).isFalse();
-		assertThat(LockMentions.ofPolicyIn(Object.class)).isFalse();
+		AnnotationMentions policies = new AnnotationMentions(List.of(JobPolicy.class));
+		assertThat(policies.in(WithPolicy.class)).isTrue();
+		assertThat(policies.in(InheritsPolicy.class)).isTrue();
+		assertThat(AnnotationMentions.OF_LOCKS.in(InheritsPolicy.class)).isFalse();
+		assertThat(policies.in(OnMethod.class)).isFalse();
+		assertThat(policies.in(Object.class)).isFalse();
 	}
 
 	static class WithPolicy {
@@ -62,7 +64,7 @@ class LockMentionsTests {
 	void proxyHasWhatItsInterfaceHas() {
 		Object proxy = Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { OnInterface.class },
 				(self, method, arguments) -> null);
-		assertThat(LockMentions.in(proxy.getClass())).isTrue();
+		assertThat(AnnotationMentions.OF_LOCKS.in(proxy.getClass())).isTrue();
 	}
 
 	static class OnMethod {

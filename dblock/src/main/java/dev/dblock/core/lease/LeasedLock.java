@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.util.concurrent.Executor;
 
@@ -8,7 +8,7 @@ import dev.dblock.transaction.TransactionLock;
 /**
  * The handle of a lock that has a lease, as the engine uses it.
  */
-interface LeasedLock extends TransactionLock, Claimed.Holder {
+public interface LeasedLock extends TransactionLock, Claimed.Holder {
 
 	/**
 	 * Return the lease of this lock.

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.time.Duration;
 
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * How long this process may trust a lease, and how long the store may keep the lock held.
  * The first ends no later than the second.
  */
-final class TrustedTime {
+public final class TrustedTime {
 
 	private final LockClock clock;
 
@@ -26,28 +26,28 @@ final class TrustedTime {
 
 	private @Nullable Long provenFromNanos;
 
-	TrustedTime(LeaseDeadline deadline, LockClock clock) {
+	public TrustedTime(LeaseDeadline deadline, LockClock clock) {
 		this.deadline = deadline;
 		this.clock = clock;
 	}
 
-	LockClock clock() {
+	public LockClock clock() {
 		return this.clock;
 	}
 
-	LeaseDeadline deadline() {
+	public LeaseDeadline deadline() {
 		return this.deadline;
 	}
 
-	boolean isOver() {
+	public boolean isOver() {
 		return this.deadline.passed(this.clock);
 	}
 
-	boolean isUnproven() {
+	public boolean isUnproven() {
 		return this.deadline.suspect(this.clock);
 	}
 
-	long remainingNanos() {
+	public long remainingNanos() {
 		return this.deadline.remainingNanos(this.clock);
 	}
 
@@ -56,7 +56,7 @@ final class TrustedTime {
 	 * exact change was answered proves nothing: the store may have applied it before the
 	 * change, which it then preceded and did not prolong.
 	 */
-	synchronized void prove(LeaseDeadline proof) {
+	public synchronized void prove(LeaseDeadline proof) {
 		Long from = this.provenFromNanos;
 		if (this.exactChanges == 0 && (from == null || proof.sentNanos() - from > 0)) {
 			this.deadline = this.deadline.merge(proof);
@@ -67,7 +67,7 @@ final class TrustedTime {
 	 * Trust the lease no longer than until an exact end, since a request to set it is
 	 * about to be sent and can be applied at any time from now on.
 	 */
-	synchronized void beginExactChange(LeaseDeadline exact) {
+	public synchronized void beginExactChange(LeaseDeadline exact) {
 		maybeExtended(this.deadline);
 		maybeExtended(exact);
 		this.deadline = this.deadline.upTo(exact);
@@ -81,7 +81,7 @@ final class TrustedTime {
 	 * @param exact the end that was to be set
 	 * @param confirmed whether the store has set it
 	 */
-	synchronized void endExactChange(LeaseDeadline exact, boolean confirmed) {
+	public synchronized void endExactChange(LeaseDeadline exact, boolean confirmed) {
 		this.exactChanges--;
 		this.provenFromNanos = this.clock.nanoTime();
 		if (confirmed && !this.exactChangesOverlap) {
@@ -96,7 +96,7 @@ final class TrustedTime {
 	 * lock held until its end.
 	 * @param inDoubt the deadline if the store had applied the extension just now
 	 */
-	synchronized void maybeExtended(LeaseDeadline inDoubt) {
+	public synchronized void maybeExtended(LeaseDeadline inDoubt) {
 		LeaseDeadline before = this.extensionAsked;
 		if (before == null || before.remainingNanos(this.clock) < inDoubt.remainingNanos(this.clock)) {
 			this.extensionAsked = inDoubt;
@@ -107,7 +107,7 @@ final class TrustedTime {
 	 * Return whether the store may keep the lock held for longer than this process can
 	 * trust the lease.
 	 */
-	boolean isPerhapsExtended() {
+	public boolean isPerhapsExtended() {
 		LeaseDeadline inDoubt = this.extensionAsked;
 		long left = Math.max(0, remainingNanos());
 		// Read last, so that a confirmed extension has no more time left than the lease
@@ -118,7 +118,7 @@ final class TrustedTime {
 	 * Return the longest time for which the store keeps the lock held if it is not
 	 * released.
 	 */
-	Duration leftAtStore() {
+	public Duration leftAtStore() {
 		LeaseDeadline inDoubt = this.extensionAsked;
 		long perhaps = (inDoubt != null) ? inDoubt.remainingNanos(this.clock) : 0;
 		return Duration.ofNanos(Math.max(0, Math.max(perhaps, remainingNanos())));
@@ -127,7 +127,7 @@ final class TrustedTime {
 	/**
 	 * Observe the clocks. Call this often enough to see every step of the wall clock.
 	 */
-	synchronized void observeClocks() {
+	public synchronized void observeClocks() {
 		this.deadline = this.deadline.observe(this.clock);
 	}
 

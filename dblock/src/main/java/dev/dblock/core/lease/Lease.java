@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * must not keep an abandoned handle alive. Therefore the lease refers to the handle
  * weakly.
  */
-final class Lease {
+public final class Lease {
 
 	// The grant, which does not change
 
@@ -51,7 +51,7 @@ final class Lease {
 
 	private volatile boolean earlierReported;
 
-	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
+	public Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
 		this.terms = terms;
 		this.owner = new LeaseOwner(owner);
@@ -60,51 +60,51 @@ final class Lease {
 		this.renewal = new Renewal(terms, this.trusted, this.hold);
 	}
 
-	LeaseKey key() {
+	public LeaseKey key() {
 		return this.grant.key();
 	}
 
-	Grant grant() {
+	public Grant grant() {
 		return this.grant;
 	}
 
-	LeaseTerms terms() {
+	public LeaseTerms terms() {
 		return this.terms;
 	}
 
-	long token() {
+	public long token() {
 		return this.grant.token();
 	}
 
-	LeaseOwner owner() {
+	public LeaseOwner owner() {
 		return this.owner;
 	}
 
-	LeaseState state() {
+	public LeaseState state() {
 		return this.state;
 	}
 
-	TrustedTime trusted() {
+	public TrustedTime trusted() {
 		return this.trusted;
 	}
 
-	HoldTime hold() {
+	public HoldTime hold() {
 		return this.hold;
 	}
 
-	Renewal renewal() {
+	public Renewal renewal() {
 		return this.renewal;
 	}
 
-	LeaseDeadline deadline() {
+	public LeaseDeadline deadline() {
 		return this.trusted.deadline();
 	}
 
-	void attach(LeasedLock handle) {
+	public void attach(LeasedLock handle) {
 		this.handle.attach(handle);
 	}
 
-	@Nullable LeasedLock handle() {
+	public @Nullable LeasedLock handle() {
 		return this.handle.get();
 	}
 
@@ -112,7 +112,7 @@ final class Lease {
 	 * Keep the handle reachable for as long as the lease is registered as held.
 	 * @return whether the lease has not ended
 	 */
-	boolean keep(LeasedLock handle) {
+	public boolean keep(LeasedLock handle) {
 		this.handle.keep(handle);
 		if (end() != null) {
 			this.handle.keep(null);
@@ -123,28 +123,28 @@ final class Lease {
 	/**
 	 * Return the handle to release at shutdown, if there is one.
 	 */
-	@Nullable LeasedLock kept() {
+	public @Nullable LeasedLock kept() {
 		return this.handle.kept();
 	}
 
 	/**
 	 * Let the application alone decide how long the handle is reachable.
 	 */
-	void forgetKept() {
+	public void forgetKept() {
 		this.handle.keep(null);
 	}
 
 	/**
 	 * Return how long the lock was held, in readable form.
 	 */
-	String heldFor() {
+	public String heldFor() {
 		return Durations.readable(Duration.ofNanos(this.hold.heldNanos()));
 	}
 
 	/**
 	 * Record that the work for a claim has failed. Only the first failure is recorded.
 	 */
-	synchronized void failed(Throwable cause) {
+	public synchronized void failed(Throwable cause) {
 		Claim claim = this.terms.claim();
 		if (claim != null && this.failure == null) {
 			this.failure = claim.textOf(cause);
@@ -155,7 +155,7 @@ final class Lease {
 	 * Return the end of the claim that the release records.
 	 * @return how it ended; {@code null} for a plain lock
 	 */
-	Claim.@Nullable End claimEnd() {
+	public Claim.@Nullable End claimEnd() {
 		LossReason reason = end();
 		Claim.How how = (reason != null && reason != LossReason.RELEASED) ? Claim.How.LOST : Claim.How.COMPLETED;
 		if (this.hold.isWaived()) {
@@ -167,7 +167,7 @@ final class Lease {
 	/**
 	 * Return what is to be reported now about the grant before this one.
 	 */
-	Claim.@Nullable News reportEarlier() {
+	public Claim.@Nullable News reportEarlier() {
 		Claimed claimed = this.grant.claimed();
 		Claim.News earlier = (claimed != null) ? claimed.earlier() : null;
 		this.earlierReported = earlier != null;
@@ -178,45 +178,45 @@ final class Lease {
 	 * Return the end of the claim for the listeners, as ended now.
 	 * @return the news; {@code null} if there are none
 	 */
-	Claim.@Nullable News endedClaim() {
+	public Claim.@Nullable News endedClaim() {
 		Claimed claimed = this.grant.claimed();
 		Claim.End end = claimEnd();
 		return (claimed != null && end != null) ? claimed.ended(end, Duration.ofNanos(this.hold.heldNanos())) : null;
 	}
 
-	boolean isOver() {
+	public boolean isOver() {
 		return this.trusted.isOver();
 	}
 
-	boolean isUnproven() {
+	public boolean isUnproven() {
 		return this.trusted.isUnproven();
 	}
 
-	long remainingNanos() {
+	public long remainingNanos() {
 		return this.trusted.remainingNanos();
 	}
 
-	Duration remaining() {
+	public Duration remaining() {
 		return Duration.ofNanos(Math.max(0, remainingNanos()));
 	}
 
-	@Nullable LossReason end() {
+	public @Nullable LossReason end() {
 		return this.state.end();
 	}
 
 	/**
 	 * Return whether the lease has ended other than by its release or a hand-over.
 	 */
-	boolean isLost() {
+	public boolean isLost() {
 		LossReason reason = end();
 		return reason != null && reason != LossReason.RELEASED;
 	}
 
-	boolean isHeld() {
+	public boolean isHeld() {
 		return end() == null && !isOver() && !isUnproven();
 	}
 
-	LockLostException lost() {
+	public LockLostException lost() {
 		LossReason reason = end();
 		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);
 	}
@@ -224,7 +224,7 @@ final class Lease {
 	/**
 	 * Notify the given hold when this lease ends, immediately if it has already ended.
 	 */
-	void observedBy(LockObservations.Hold observed) {
+	public void observedBy(LockObservations.Hold observed) {
 		this.handle.observedBy(observed);
 		LossReason reason = end();
 		if (reason != null) {
@@ -232,15 +232,15 @@ final class Lease {
 		}
 	}
 
-	boolean isObserved() {
+	public boolean isObserved() {
 		return this.handle.isObserved();
 	}
 
-	void observedEnd(LockObserver.Outcome outcome, @Nullable Throwable error) {
+	public void observedEnd(LockObserver.Outcome outcome, @Nullable Throwable error) {
 		this.handle.observedEnd(outcome, error);
 	}
 
-	boolean isRenewing() {
+	public boolean isRenewing() {
 		return this.renewal.isOn();
 	}
 
@@ -249,7 +249,7 @@ final class Lease {
 	 * that has just ended can be unreachable as well.
 	 * @return whether this is the first call for a lease that has not ended
 	 */
-	boolean abandon() {
+	public boolean abandon() {
 		boolean first = this.state.abandon();
 		this.renewal.stop();
 		return first;
@@ -262,7 +262,7 @@ final class Lease {
 	 * which ends with its owner. The owner may still prevent it until
 	 * {@link LeaseState#endForSuccessor()} decides.
 	 */
-	boolean canBeHandedOver() {
+	public boolean canBeHandedOver() {
 		return this.terms.claim() == null && this.state.canEndForSuccessor() && isHeld()
 				&& this.hold.minHoldLeftNanos() == 0 && this.grant.hasNext()
 				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
@@ -272,7 +272,7 @@ final class Lease {
 	 * Return the mark by which the release informs the next holder about transactions
 	 * under this lease.
 	 */
-	FenceMark markAtRelease() {
+	public FenceMark markAtRelease() {
 		if (this.state.isUnsettled()) {
 			return FenceMark.SET;
 		}
@@ -282,7 +282,7 @@ final class Lease {
 	/**
 	 * Return the same lease for the next owner, with its own token.
 	 */
-	Lease successor(LeaseTerms terms, Thread owner) {
+	public Lease successor(LeaseTerms terms, Thread owner) {
 		Lease next = new Lease(this.grant.next(terms.why()), terms, owner, deadline(), this.trusted.clock());
 		next.renewal.goOnFrom(this.renewal);
 		return next;
@@ -293,7 +293,7 @@ final class Lease {
 	 * @param acquirer the name of this process
 	 * @return its state, as far as it is known without a request
 	 */
-	LockInfo describe(String acquirer) {
+	public LockInfo describe(String acquirer) {
 		return new LockInfo(key().name(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
 				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null, remaining());
 	}
@@ -302,7 +302,7 @@ final class Lease {
 	 * Describe the lock as it is stored, with its present owner in this process. The
 	 * store knows only the thread that it granted the lock to.
 	 */
-	LockInfo describe(LockInfo stored) {
+	public LockInfo describe(LockInfo stored) {
 		return new LockInfo(stored.name(), stored.held(), stored.holder(), stored.acquirer(), this.owner.threadName(),
 				this.grant.why(), stored.token(), stored.acquiredAt(), stored.updatedAt(), stored.expiresAt(),
 				stored.releasedAt(), stored.remaining());
@@ -319,7 +319,7 @@ final class Lease {
 	 * @param fenceRaised whether the fence was raised against an earlier holder
 	 * @param claimed what was recorded for its claim
 	 */
-	record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
+	public record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
 			@Nullable Claimed claimed) {
 
 		boolean hasNext() {

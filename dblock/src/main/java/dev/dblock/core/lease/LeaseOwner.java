@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -13,7 +13,7 @@ import dev.dblock.support.LossInterrupts;
  * work. Only an interrupt that was also meant for work under another lock may be sent
  * twice. An interrupt that other code sent earlier is preserved.
  */
-final class LeaseOwner {
+public final class LeaseOwner {
 
 	private final Thread thread;
 
@@ -27,14 +27,14 @@ final class LeaseOwner {
 
 	private boolean notified;
 
-	LeaseOwner(Thread thread) {
+	public LeaseOwner(Thread thread) {
 		this.thread = thread;
 	}
 
 	/**
 	 * Return whether work that the given thread begins now is work under this lock.
 	 */
-	boolean isOf(Thread thread) {
+	public boolean isOf(Thread thread) {
 		return this.thread == thread && !this.left || this.others.contains(thread);
 	}
 
@@ -42,7 +42,7 @@ final class LeaseOwner {
 	 * Return whether the given thread works under this lock and no other thread does, so
 	 * that only the given thread can be expected to release it.
 	 */
-	boolean isOnly(Thread thread) {
+	public boolean isOnly(Thread thread) {
 		return isOf(thread) && (this.thread == thread || this.left)
 				&& this.others.stream().allMatch((other) -> other == thread);
 	}
@@ -50,7 +50,7 @@ final class LeaseOwner {
 	/**
 	 * Return the threads that work under the lock, and the thread that acquired it.
 	 */
-	Set<Thread> threads() {
+	public Set<Thread> threads() {
 		List<Thread> others = this.others;
 		if (others.isEmpty()) {
 			return Set.of(this.thread);
@@ -60,14 +60,14 @@ final class LeaseOwner {
 		return all;
 	}
 
-	String threadName() {
+	public String threadName() {
 		return nameOf(this.thread);
 	}
 
 	/**
 	 * Return the name of a thread, on one line. Virtual threads have no name by default.
 	 */
-	static String nameOf(Thread thread) {
+	public static String nameOf(Thread thread) {
 		String name = thread.getName();
 		return onOneLine(name.isEmpty() ? "thread-" + thread.getId() : name);
 	}
@@ -77,11 +77,11 @@ final class LeaseOwner {
 	 * purpose. A line break in it could forge a line in the log of a caller that is
 	 * refused.
 	 */
-	static String onOneLine(String text) {
+	public static String onOneLine(String text) {
 		return text.chars().anyMatch(Character::isISOControl) ? text.replaceAll("\\p{Cc}", " ") : text;
 	}
 
-	synchronized void interrupt() {
+	public synchronized void interrupt() {
 		if (this.notified) {
 			return;
 		}
@@ -100,7 +100,7 @@ final class LeaseOwner {
 	/**
 	 * Record that the work is over.
 	 */
-	synchronized void finish() {
+	public synchronized void finish() {
 		this.finished = true;
 		if (this.working) {
 			this.working = false;
@@ -111,7 +111,7 @@ final class LeaseOwner {
 	/**
 	 * Return whether the work is over, be it of this thread or of others.
 	 */
-	boolean isFinished() {
+	public boolean isFinished() {
 		return this.finished;
 	}
 
@@ -119,7 +119,7 @@ final class LeaseOwner {
 	 * Add the current thread to those that work under the lock. If the others have
 	 * already been interrupted, it is interrupted as well.
 	 */
-	synchronized void attach() {
+	public synchronized void attach() {
 		Thread current = Thread.currentThread();
 		boolean late = this.notified && !isAtWork(current);
 		List<Thread> others = new ArrayList<>(this.others);
@@ -133,7 +133,7 @@ final class LeaseOwner {
 	/**
 	 * Remove the current thread from those that work under the lock.
 	 */
-	synchronized void detach() {
+	public synchronized void detach() {
 		Thread current = Thread.currentThread();
 		List<Thread> others = new ArrayList<>(this.others);
 		if (others.remove(current)) {
@@ -151,7 +151,7 @@ final class LeaseOwner {
 	 * Record that the lock no longer belongs to the thread that acquired it.
 	 * @return that thread
 	 */
-	synchronized Thread leave() {
+	public synchronized Thread leave() {
 		this.left = true;
 		this.working = false;
 		if (!isAtWork(this.thread)) {

@@ -36,7 +36,7 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class LastingTypesTests {
+class PendingTypesTests {
 
 	private final PendingTypes types = new PendingTypes(getClass().getClassLoader());
 
@@ -72,18 +72,18 @@ class LastingTypesTests {
 
 	@Test
 	void typesOfTheReactiveRegistryCount() {
-		assertThat(this.types.isLasting(Eventual.class)).isFalse();
+		assertThat(this.types.isPending(Eventual.class)).isFalse();
 		ReactiveAdapterRegistry.getSharedInstance()
 			.registerReactiveType(ReactiveTypeDescriptor.noValue(Eventual.class, Eventual::new),
 					(eventual) -> Mono.empty(), (publisher) -> new Eventual());
-		assertThat(new PendingTypes(null).isLasting(Eventual.class)).isTrue();
+		assertThat(new PendingTypes(null).isPending(Eventual.class)).isTrue();
 	}
 
 	@Test
 	void optionalTypesMayBeAbsent() {
 		PendingTypes without = new PendingTypes(new FilteredClassLoader("org.springframework.web"));
-		assertThat(without.isLasting(SseEmitter.class)).isFalse();
-		assertThat(without.isLasting(CompletableFuture.class)).isTrue();
+		assertThat(without.isPending(SseEmitter.class)).isFalse();
+		assertThat(without.isPending(CompletableFuture.class)).isTrue();
 	}
 
 	private Optional<Class<?>> find(Class<?> type, String name) {

@@ -1,10 +1,15 @@
-package dev.dblock.annotation;
+package dev.dblock.job.method;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
+import dev.dblock.annotation.AnnotationMentions;
+import dev.dblock.annotation.BeanInspector;
+import dev.dblock.annotation.DistributedLockAdvisor;
+import dev.dblock.annotation.InspectedBean;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.schedule.ScheduledJobs;
@@ -29,6 +34,8 @@ final class JobPolicyChecks {
 
 	private static final String SHEDLOCK = "net.javacrumbs.shedlock.spring.annotation.SchedulerLock";
 
+	private static final AnnotationMentions POLICIES = new AnnotationMentions(List.of(JobPolicy.class));
+
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	private final BeanInspector beans;
@@ -47,7 +54,7 @@ final class JobPolicyChecks {
 	 */
 	void check(Set<String> findings) {
 		for (InspectedBean bean : this.beans.inspect()) {
-			if (LockMentions.ofPolicyIn(bean.type())) {
+			if (POLICIES.in(bean.type())) {
 				check(bean, findings);
 			}
 		}
@@ -74,7 +81,7 @@ final class JobPolicyChecks {
 			// is not used
 			logger.debug("Could not inspect {} for jobs", bean.type(), ex);
 		}
-		if (!own.isEmpty() && !TestDoubles.isMock(bean.instance())) {
+		if (!own.isEmpty() && !bean.isMock()) {
 			own.forEach((finding) -> findings.add("bean '%s', %s".formatted(bean.name(), finding)));
 		}
 	}

@@ -4,7 +4,7 @@ package dev.dblock.reactive;
  * Work that can continue after its sequence has ended or was cancelled, and whose end can
  * be observed.
  */
-interface LingeringWork {
+interface PendingWork {
 
 	/**
 	 * Run an action when the work has ended: in another thread, or in this one if it has

@@ -1,0 +1,95 @@
+package dev.dblock.job.method;
+
+import java.util.function.Supplier;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.annotation.invocation.CallObserver;
+import dev.dblock.annotation.invocation.CallSource;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.schedule.BoundCall;
+import dev.dblock.job.schedule.JobMethod;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The scheduler's calls of one job. Each of them requests the lock for its firing, and
+ * receives the answer.
+ */
+final class JobCalls implements CallSource {
+
+	private final JobMethod job;
+
+	JobCalls(JobMethod job) {
+		this.job = job;
+	}
+
+	@Override
+	public boolean isActive() {
+		return this.job.isCaptured();
+	}
+
+	@Override
+	public @Nullable CallObserver take() {
+		BoundCall call = BoundCall.take(this.job);
+		return (call != null) ? new Call(this.job, call) : null;
+	}
+
+	@Override
+	public boolean isOf(CallObserver call) {
+		return call instanceof Call scheduled && scheduled.bound.isOf(this.job);
+	}
+
+	/**
+	 * A call by the scheduler.
+	 *
+	 * @param job the job
+	 * @param bound the call as the scheduler made it
+	 */
+	private record Call(JobMethod job, BoundCall bound) implements CallObserver {
+
+		@Override
+		public String name(Object lock, Supplier<String> name) {
+			return this.bound.name(lock, name);
+		}
+
+		@Override
+		public LockOptions options(LockOptions declared, @Nullable String fullName) {
+			if (!this.job.isCaptured()) {
+				return declared;
+			}
+			if (fullName != null) {
+				this.job.lockedBy(fullName);
+			}
+			JobFiring firing = this.bound.firing(this.job.declaration());
+			return (firing != null) ? declared.claim(firing) : declared;
+		}
+
+		@Override
+		public void granted(@Nullable LockHandle handle) {
+			this.bound.granted((handle != null) ? handle.run().orElse(null) : null);
+		}
+
+		@Override
+		public void ended(LockHandle handle) {
+			this.bound.ended(handle);
+		}
+
+		@Override
+		public boolean refused(LockRefusal refusal) {
+			return this.bound.refused(refusal);
+		}
+
+		@Override
+		public void unlocked() {
+			this.bound.unlocked();
+		}
+
+		@Override
+		public boolean failed(RuntimeException failure) {
+			return this.bound.failed(failure);
+		}
+
+	}
+
+}
