@@ -66,8 +66,7 @@ final class CheckedServer implements AutoCloseable {
 	 * @throws IllegalStateException if the server does not answer, or refuses the user
 	 */
 	static CheckedServer connect(String uri) {
-		ConnectionString connection = parsed(uri);
-		CheckedServer server = open(connection, null);
+		CheckedServer server = unconnected(uri);
 		try {
 			server.database().runCommand(new BsonDocument("ping", ONE));
 			return server;
@@ -76,6 +75,10 @@ final class CheckedServer implements AutoCloseable {
 			server.close();
 			throw new IllegalStateException(server.withoutNames(explained(ex)), ex);
 		}
+	}
+
+	static CheckedServer unconnected(String uri) {
+		return open(parsed(uri), null);
 	}
 
 	private static ConnectionString parsed(String uri) {

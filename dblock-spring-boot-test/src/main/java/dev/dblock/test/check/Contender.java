@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -49,7 +49,9 @@ final class Contender implements AutoCloseable {
 
 	private final List<LockTemplate> templates = new ArrayList<>();
 
-	private final Queue<Visit> kept = new ConcurrentLinkedQueue<>();
+	// With their handles, since a lock whose handle is no longer referenced is not
+	// renewed
+	private final Map<LockHandle, Visit> kept = new ConcurrentHashMap<>();
 
 	Contender(CheckedServer server, Place place, UnaryOperator<MongoDatabase> change, EngineSettings.Poll poll) {
 		this.place = place;
@@ -89,7 +91,7 @@ final class Contender implements AutoCloseable {
 				sleepUntil(start + i * BETWEEN_RACES);
 				String name = "new-" + i;
 				attempt(tally, () -> locks.tryAcquire(name, LEASE))
-					.ifPresent((handle) -> this.kept.add(witness.enter(name, handle.token())));
+					.ifPresent((handle) -> this.kept.put(handle, witness.enter(name, handle.token())));
 			}
 		});
 	}
@@ -195,7 +197,10 @@ final class Contender implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.kept.forEach(Visit::leave);
+		this.kept.forEach((handle, visit) -> {
+			visit.leave();
+			release(handle, new Tally());
+		});
 		this.engines.forEach(DefaultLockEngine::close);
 	}
 

@@ -42,6 +42,8 @@ final class ExclusionChecks implements AutoCloseable {
 
 	private final UnaryOperator<MongoDatabase> change;
 
+	private final Duration contention;
+
 	private final Contender contender;
 
 	private final SecondProcess second;
@@ -52,7 +54,9 @@ final class ExclusionChecks implements AutoCloseable {
 
 	private boolean pipeline;
 
-	ExclusionChecks(CheckedServer server, String uri, Place place, UnaryOperator<MongoDatabase> change) {
+	ExclusionChecks(CheckedServer server, String uri, Place place, UnaryOperator<MongoDatabase> change,
+			Duration contention) {
+		this.contention = contention;
 		this.server = server;
 		this.place = place;
 		this.change = change;
@@ -90,7 +94,8 @@ final class ExclusionChecks implements AutoCloseable {
 	}
 
 	private Row sections() {
-		Tally tally = together(() -> this.contender.sections(10_000), "sections", 10_000);
+		Tally tally = together(() -> this.contender.sections(this.contention.toMillis()), "sections",
+				this.contention.toMillis());
 		return judge("sections", tally, "3 locks, 8 engines in two processes" + failures(tally));
 	}
 
@@ -102,7 +107,8 @@ final class ExclusionChecks implements AutoCloseable {
 		try (LossyProxy proxy = new LossyProxy(this.server.writable());
 				CheckedServer behind = this.server.at(proxy.address());
 				Contender losing = new Contender(behind, this.place, this.change, Contender.eager())) {
-			Tally tally = together(() -> losing.sections(10_000), "sections", 10_000);
+			Tally tally = together(() -> losing.sections(this.contention.toMillis()), "sections",
+					this.contention.toMillis());
 			Row row = judge("lost answers", tally,
 					"%d answers were lost on their way to one process, and %d requests failed".formatted(proxy.lost(),
 							tally.get(Count.FAILED)));

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import com.mongodb.CursorType;
 import com.mongodb.MongoException;
@@ -18,6 +19,7 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoChangeStreamCursor;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoCursor;
+import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.CreateCollectionOptions;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
@@ -65,6 +67,8 @@ final class FeatureChecks {
 
 	private final Place place;
 
+	private final UnaryOperator<MongoDatabase> change;
+
 	private final List<String> settings;
 
 	private final MongoDatabaseFactory factory;
@@ -73,11 +77,12 @@ final class FeatureChecks {
 
 	private boolean transactions;
 
-	FeatureChecks(CheckedServer server, Place place, List<String> settings) {
+	FeatureChecks(CheckedServer server, Place place, UnaryOperator<MongoDatabase> change, List<String> settings) {
 		this.server = server;
 		this.place = place;
+		this.change = change;
 		this.settings = settings;
-		this.factory = server.factory(CheckedServer::unnamed);
+		this.factory = server.factory(change);
 		this.documents = server.database()
 			.getCollection(place.collection(), BsonDocument.class)
 			.withWriteConcern(WriteConcern.MAJORITY);
@@ -187,8 +192,7 @@ final class FeatureChecks {
 	}
 
 	private Contender contender() {
-		return new Contender(this.server, this.place, CheckedServer::unnamed,
-				EngineSettings.defaults("dblock-check").poll());
+		return new Contender(this.server, this.place, this.change, EngineSettings.defaults("dblock-check").poll());
 	}
 
 	private boolean pipelineUpdates() {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -63,11 +64,15 @@ public final class ServerCheck {
 
 	private final UnaryOperator<MongoDatabase> change;
 
-	private ServerCheck(String uri, String collection, Consumer<Row> report, UnaryOperator<MongoDatabase> change) {
+	private final Duration contention;
+
+	private ServerCheck(String uri, String collection, Consumer<Row> report, UnaryOperator<MongoDatabase> change,
+			Duration contention) {
 		this.uri = uri;
 		this.collection = collection;
 		this.report = report;
 		this.change = change;
+		this.contention = contention;
 	}
 
 	/**
@@ -78,7 +83,7 @@ public final class ServerCheck {
 	 */
 	public static ServerCheck of(String uri) {
 		return new ServerCheck(uri, "dblock_check", (row) -> {
-		}, CheckedServer::unnamed);
+		}, CheckedServer::unnamed, Duration.ofSeconds(10));
 	}
 
 	/**
@@ -87,7 +92,7 @@ public final class ServerCheck {
 	 * @return a copy with it
 	 */
 	public ServerCheck collection(String collection) {
-		return new ServerCheck(this.uri, collection, this.report, this.change);
+		return new ServerCheck(this.uri, collection, this.report, this.change, this.contention);
 	}
 
 	/**
@@ -96,14 +101,15 @@ public final class ServerCheck {
 	 * @return a copy with it
 	 */
 	public ServerCheck report(Consumer<Row> report) {
-		return new ServerCheck(this.uri, this.collection, report, this.change);
+		return new ServerCheck(this.uri, this.collection, report, this.change, this.contention);
 	}
 
 	/**
-	 * Disturb the requests of this process, but not those of the second one.
+	 * Disturb the requests of this process, but not those of the second one, and contend
+	 * for another time.
 	 */
-	ServerCheck disturbedBy(UnaryOperator<MongoDatabase> change) {
-		return new ServerCheck(this.uri, this.collection, this.report, change);
+	ServerCheck disturbed(UnaryOperator<MongoDatabase> change, Duration contention) {
+		return new ServerCheck(this.uri, this.collection, this.report, change, contention);
 	}
 
 	/**
@@ -218,7 +224,7 @@ public final class ServerCheck {
 		private boolean exclusion(Place place, List<Row> results) throws IOException {
 			accepted(place).ifPresent((row) -> add(results, row));
 			try (ExclusionChecks checks = new ExclusionChecks(this.server, ServerCheck.this.uri, place,
-					ServerCheck.this.change)) {
+					ServerCheck.this.change, ServerCheck.this.contention)) {
 				for (var check : checks.all().entrySet()) {
 					add(results, attempt(check.getKey(), check.getValue()));
 				}
@@ -254,7 +260,8 @@ public final class ServerCheck {
 
 		private void features(String prefix) {
 			FeatureChecks features = new FeatureChecks(this.server,
-					new Place(ServerCheck.this.collection, prefix, StatementDialect.AUTO, this.folder), this.settings);
+					new Place(ServerCheck.this.collection, prefix, StatementDialect.AUTO, this.folder),
+					ServerCheck.this.change, this.settings);
 			features.all().forEach((name, check) -> add(new ArrayList<>(), attempt(name, check)));
 		}
 

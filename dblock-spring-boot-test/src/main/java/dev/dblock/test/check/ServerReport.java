@@ -1,6 +1,7 @@
 package dev.dblock.test.check;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * What a {@link ServerCheck} has found. {@link #toString()} is a report in Markdown,
@@ -35,7 +36,12 @@ public record ServerReport(String server, Verdict verdict, List<Row> rows, List<
 						Runtime.version().feature(), System.getProperty("os.name"), this.server));
 		text.append("| check | result | what was seen |%n|---|---|---|%n".formatted());
 		this.rows.forEach((row) -> text.append(row).append(System.lineSeparator()));
-		text.append("%nVerdict: **%s**%n%nSettings to use: ".formatted(this.verdict));
+		String skipped = this.rows.stream()
+			.filter((row) -> row.result() == Result.SKIPPED)
+			.map(Row::check)
+			.collect(Collectors.joining(", "));
+		text.append("%nVerdict: **%s**%s%n%nSettings to use: ".formatted(this.verdict,
+				skipped.isEmpty() ? "" : " (not checked: " + skipped + ")"));
 		text.append(this.settings.isEmpty() ? "none, the defaults are right" : String.join("; ", this.settings));
 		return text.append(System.lineSeparator()).toString();
 	}
