@@ -3,11 +3,10 @@ package dev.dblock.test.check;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.Date;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 import com.mongodb.bulk.BulkWriteResult;
-import com.mongodb.client.FindIterable;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import org.bson.BsonDateTime;
@@ -31,15 +30,17 @@ enum Disturbance implements UnaryOperator<MongoDatabase> {
 
 	},
 
-	/** Each lease that is read has ended long ago, and can be taken over. */
-	ENDED_LEASES {
+	/** The server's clock advances by a minute whenever it is read. */
+	RUNAWAY_CLOCK {
+
+		private final AtomicInteger minutes = new AtomicInteger();
 
 		@Override
 		Object call(Object target, Method method, Object[] arguments) throws ReflectiveOperationException {
-			Object result = WITHOUT_CONDITIONS.call(target, method, arguments);
-			if (method.getName().equals("first") && result instanceof BsonDocument found
-					&& found.containsKey("expiresAt")) {
-				found.put("expiresAt", new BsonDateTime(new Date(0).getTime()));
+			Object result = method.invoke(target, arguments);
+			if (result instanceof BsonDocument answer && answer.containsKey("localTime")) {
+				long time = answer.getDateTime("localTime").getValue();
+				answer.put("localTime", new BsonDateTime(time + this.minutes.incrementAndGet() * 60_000L));
 			}
 			return result;
 		}
@@ -77,10 +78,7 @@ enum Disturbance implements UnaryOperator<MongoDatabase> {
 				if (result instanceof MongoDatabase) {
 					return disturbed(MongoDatabase.class, result);
 				}
-				if (result instanceof MongoCollection<?>) {
-					return disturbed(MongoCollection.class, result);
-				}
-				return (result instanceof FindIterable<?>) ? disturbed(FindIterable.class, result) : result;
+				return (result instanceof MongoCollection<?>) ? disturbed(MongoCollection.class, result) : result;
 			}));
 	}
 
