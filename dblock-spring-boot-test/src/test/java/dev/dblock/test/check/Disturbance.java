@@ -22,7 +22,7 @@ enum Disturbance implements UnaryOperator<MongoDatabase> {
 
 		@Override
 		Object call(Object target, Method method, Object[] arguments) throws ReflectiveOperationException {
-			if (method.getName().equals("updateOne") && arguments[0] instanceof BsonDocument filter) {
+			if (method.getName().equals("findOneAndUpdate") && arguments[0] instanceof BsonDocument filter) {
 				arguments[0] = new BsonDocument("_id", filter.get("_id"));
 			}
 			return method.invoke(target, arguments);

@@ -80,7 +80,7 @@ class ServerCheckTests {
 			.disturbed(Disturbance.WITHOUT_CONDITIONS, BRIEFLY)
 			.run();
 		assertThat(report.verdict()).as("%s", report).isEqualTo(Verdict.DOES_NOT_EXCLUDE);
-		assertThat(result(report, "sections")).isEqualTo(Result.NO);
+		assertThat(result(report, "new names")).isEqualTo(Result.NO);
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(report::assertExcludes)
 			.withMessageContaining("Verdict: **does not exclude**");
 	}
