@@ -16,6 +16,7 @@ import dev.dblock.test.check.ServerReport.Verdict;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 /**
  * The check on servers that exclude, and on some that do not.
  */
+@SameOnEachJdk
 class ServerCheckTests {
 
 	private static final Duration BRIEFLY = Duration.ofSeconds(2);
