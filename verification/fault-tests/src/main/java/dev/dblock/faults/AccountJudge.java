@@ -43,7 +43,11 @@ final class AccountJudge {
 	List<Finding> findings() {
 		return List.of(
 				Finding.rule("planned times that were reported as missed more than once",
-						this.missed.keySet().stream().filter((planned) -> this.missed.get(planned) > 1).toList()),
+						this.missed.entrySet()
+							.stream()
+							.filter((planned) -> planned.getValue() > 1)
+							.map(Map.Entry::getKey)
+							.toList()),
 				Finding.rule("planned times that were reported as missed, and were run",
 						this.runs.values()
 							.stream()

@@ -1,0 +1,210 @@
+package dev.dblock.test.check;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+import com.mongodb.client.MongoDatabase;
+import dev.dblock.test.check.ServerReport.Result;
+import dev.dblock.test.check.ServerReport.Row;
+import dev.dblock.test.check.ServerReport.Verdict;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
+import org.bson.Document;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/**
+ * The check on servers that exclude, and on some that do not.
+ */
+@SameOnEachJdk
+class ServerCheckTests {
+
+	private static final Duration BRIEFLY = Duration.ofSeconds(2);
+
+	private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+	private static ServerCheck briefly(String uri) {
+		return ServerCheck.of(uri).disturbed(CheckedServer::unnamed, BRIEFLY);
+	}
+
+	private static Result result(ServerReport report, String check) {
+		return report.rows().stream().filter((row) -> row.check().equals(check)).findFirst().orElseThrow().result();
+	}
+
+	private int run(String... arguments) {
+		return DblockCheck.run(List.of(arguments), null, new PrintStream(this.printed, true, StandardCharsets.UTF_8));
+	}
+
+	private String printed() {
+		return this.printed.toString(StandardCharsets.UTF_8).strip();
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void replicaSetExcludesAndIsLeftAsItWas(MongoServer server) {
+		String database = server.freshDatabase();
+		ServerReport report = briefly(server.uri(database)).run();
+		assertThat(report.verdict()).as("%s", report).isEqualTo(Verdict.EXCLUDES);
+		assertThat(report.settings()).isEmpty();
+		assertThat(report.rows()).hasSize(17)
+			.extracting(Row::result)
+			.as("%s", report)
+			.containsOnly(Result.YES, Result.MEASURED);
+		assertThat(report.rows().toString()).doesNotContain("127.0.0.1", "localhost", " 0 answers were lost");
+		assertThat(server.client().getDatabase(database).listCollectionNames()).isEmpty();
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.EMBEDDED)
+	void embeddedServerExcludesWithTheClassicDialect(MongoServer server) {
+		ServerReport report = briefly(server.uri(server.freshDatabase())).run().assertExcludes();
+		assertThat(report.verdict()).isEqualTo(Verdict.EXCLUDES_WITH_CLASSIC_DIALECT);
+		assertThat(report.settings()).contains("dblock.mongodb.statements=classic");
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.EMBEDDED)
+	void serverWhoseUpdatesAreNotAtomicDoesNotExclude(MongoServer server) {
+		ServerReport report = ServerCheck.of(server.uri(server.freshDatabase()))
+			.disturbed(Disturbance.WITHOUT_CONDITIONS, BRIEFLY)
+			.run();
+		assertThat(report.verdict()).as("%s", report).isEqualTo(Verdict.DOES_NOT_EXCLUDE);
+		assertThat(result(report, "new names")).isEqualTo(Result.NO);
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(report::assertExcludes)
+			.withMessageContaining("Verdict: **does not exclude**");
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.EMBEDDED)
+	void serverThatEndsLeasesEarlyDoesNotExclude(MongoServer server) {
+		ServerReport report = ServerCheck.of(server.uri(server.freshDatabase()))
+			.disturbed(Disturbance.RUNAWAY_CLOCK, BRIEFLY)
+			.run();
+		assertThat(report.verdict()).as("%s", report).isEqualTo(Verdict.DOES_NOT_EXCLUDE);
+		assertThat(result(report, "end of a lease")).as("%s", report).isEqualTo(Result.NO);
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void staleCommitIsSeen(MongoServer server) {
+		ServerReport report = ServerCheck.of(server.uri(server.freshDatabase()))
+			.disturbed(Disturbance.WITHOUT_RAISED_FENCES, BRIEFLY)
+			.run();
+		assertThat(result(report, "fenced commits")).as("%s", report).isEqualTo(Result.NO);
+		assertThat(report.settings()).contains("dblock.mongodb.fence-transactions=false");
+	}
+
+	@Test
+	@MongoServerTest
+	void realLocksAreLeftAlone(MongoServer server) {
+		String database = server.freshDatabase();
+		MongoDatabase documents = server.client().getDatabase(database);
+		documents.getCollection("locks").insertOne(new Document("_id", "nightly-invoices"));
+		assertThat(run("--collection", "locks", server.uri(database))).isEqualTo(2);
+		assertThat(printed())
+			.isEqualTo("Not checked: The collection 'locks' has documents that no check has written. Name another one"
+					+ " (--collection)");
+		assertThat(documents.getCollection("locks").find()).hasSize(1);
+	}
+
+	/**
+	 * The role of docs/security.md, with the names of the check.
+	 */
+	@Test
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1_WITH_USERS)
+	void documentedPrivilegesAreEnoughAndOthersAreNamed(MongoServer server) {
+		String database = server.freshDatabase();
+		MongoDatabase documents = server.client().getDatabase(database);
+		documents.runCommand(new Document("createRole", "dblock")
+			.append("privileges",
+					List.of(privilege(database, "", "listCollections"),
+							privilege(database, "dblock_check", "find", "insert", "update", "remove", "createIndex",
+									"listIndexes", "changeStream"),
+							privilege(database, "dblock_check.fences", "find", "insert", "update", "createIndex")))
+			.append("roles", List.of()));
+		for (String user : List.of("dblock", "nobody")) {
+			documents.runCommand(new Document("createUser", user).append("pwd", "secret-1")
+				.append("roles", user.equals("dblock") ? List.of("dblock") : List.of()));
+		}
+		String uri = server.uri(database)
+			.replaceFirst("//[^@]*@", "//USER:secret-1@")
+			.replaceAll("authSource=\\w+", "authSource=" + database);
+		ServerReport report = briefly(uri.replace("USER", "dblock")).run().assertExcludes();
+		assertThat(report.toString()).contains("| clean-up | NO | left behind: ").doesNotContain("secret-1");
+		assertThat(run(uri.replace("USER", "nobody"))).isEqualTo(2);
+		assertThat(printed()).startsWith("Not checked: The collection 'dblock_check' cannot be read.")
+			.contains("docs/security.md")
+			.hasLineCount(1);
+		this.printed.reset();
+		assertThat(run(uri.replace("USER:secret-1", "dblock:wrong"))).isEqualTo(2);
+		assertThat(printed()).startsWith("Not checked: The server does not accept the user").hasLineCount(1);
+	}
+
+	private static Document privilege(String database, String collection, String... actions) {
+		return new Document("resource", new Document("db", database).append("collection", collection)).append("actions",
+				Arrays.asList(actions));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "http://localhost, connection string is invalid", "mongodb://, empty host",
+			"mongodb://user:p@ss@host, connection string" })
+	void invalidConnectionStringIsExplained(String uri, String reason) {
+		assertThat(run(uri)).isEqualTo(2);
+		assertThat(printed()).startsWith("Not checked: This is no connection string").hasLineCount(1);
+		assertThat(printed()).containsIgnoringCase(reason).doesNotContain("p@ss");
+	}
+
+	@Test
+	void missingConnectionStringPrintsTheUsage() {
+		assertThat(run()).isEqualTo(2);
+		assertThat(printed()).startsWith("Usage: java -jar dblock-check.jar");
+		assertThat(run("--help")).isEqualTo(2);
+	}
+
+	@Test
+	void missingServerIsReportedInOneLine() throws Exception {
+		try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			int port = silent.getLocalPort();
+			silent.close();
+			assertThat(run("mongodb://127.0.0.1:" + port)).isEqualTo(2);
+		}
+		assertThat(printed()).startsWith("Not checked: No server that accepts writes answered").hasLineCount(1);
+	}
+
+	@Test
+	void proxyIsLeftOutWithTls() {
+		assertThatNoException().isThrownBy(() -> {
+			try (CheckedServer server = CheckedServer.unconnected("mongodb://localhost/?tls=true")) {
+				assertThat(server.whyNoProxy()).isEqualTo("the connection uses TLS");
+			}
+		});
+	}
+
+	@Test
+	void verdictFollowsFromTheResults() {
+		Row yes = new Row("sections", Result.YES, "");
+		Row skipped = new Row("lost answers", Result.SKIPPED, "");
+		assertThat(ServerCheck.verdict(List.of(yes, skipped), false)).isEqualTo(Verdict.EXCLUDES);
+		assertThat(ServerCheck.verdict(List.of(yes), true)).isEqualTo(Verdict.EXCLUDES_WITH_CLASSIC_DIALECT);
+		assertThat(ServerCheck.verdict(List.of(yes, new Row("jobs", Result.FAILED, "")), false))
+			.isEqualTo(Verdict.NOT_CHECKED);
+		assertThat(ServerCheck.verdict(List.of(new Row("jobs", Result.FAILED, ""), new Row("tokens", Result.NO, "")),
+				true))
+			.isEqualTo(Verdict.DOES_NOT_EXCLUDE);
+		assertThat(ServerCheck.verdict(List.of(skipped), false)).isEqualTo(Verdict.NOT_CHECKED);
+	}
+
+}
