@@ -32,8 +32,8 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 	@Override
 	public boolean isSettled() {
 		return switch (this.reason) {
-			case DONE, NOT_DUE, PAUSED -> true;
-			case RUNNING, OVERLAPPED, TOO_LATE -> false;
+			case DONE, NOT_DUE, TOO_LATE, PAUSED -> true;
+			case RUNNING, OVERLAPPED -> false;
 		};
 	}
 
