@@ -61,7 +61,7 @@ public record JobInfo(String id, @Nullable String lock, String bean, String meth
 	 * @param runs the last twenty runs at most, the latest first
 	 * @param paused whether an operator paused the job
 	 * @param pausedBy the operator that paused it, if known
-	 * @param pausedAt when it was paused, if known
+	 * @param pausedAt when it was last paused, if known; it may have been resumed since
 	 * @param resumedAt when it was last resumed; {@code null} if it never was
 	 * @param heldBy the instance that holds the lock of the job, for a run or for another
 	 * purpose; {@code null} if none does

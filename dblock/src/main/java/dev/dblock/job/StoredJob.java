@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param runs the runs before it, the oldest first
  * @param paused whether the job is paused
  * @param pausedBy the operator that paused it
- * @param pausedAt when it was paused, in milliseconds of the store's clock
+ * @param pausedAt when it was last paused, in milliseconds of the store's clock
  * @param resumedAt when it was last resumed, in milliseconds of the store's clock
  */
 public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean paused, @Nullable String pausedBy,
@@ -130,7 +130,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 
 	@Override
 	public StoredJob resumed(long now) {
-		return new StoredJob(this.last, this.runs, false, null, null, now);
+		return new StoredJob(this.last, this.runs, false, null, this.pausedAt, now);
 	}
 
 	@Override

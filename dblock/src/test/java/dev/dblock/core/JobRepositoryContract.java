@@ -926,6 +926,9 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		Instant resumed = storeTime();
 		assertThat(JobRecords.of(locks()).resume("stock", JOB)).isTrue();
 		assertThat(status().resumedAt()).isBetween(resumed.minus(slack()), storeTime().plus(slack()));
+		assertThat(status().pausedAt()).as("the beginning of the last pause")
+			.isBefore(status().resumedAt().plus(slack()));
+		assertThat(status().pausedBy()).isNull();
 		assertThat(JobRecords.of(locks()).resume("stock", JOB)).isFalse();
 		assertThat(JobRecords.of(locks()).resume("nothing", JOB)).isFalse();
 		Started run = started(skip(at));

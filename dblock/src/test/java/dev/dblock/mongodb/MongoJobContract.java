@@ -343,7 +343,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	void aPauseOfANewNameIsADocumentOfOurs() {
 		JobRecords.of(this.locks).pause("stock", JOB, "ann");
 		assertThat(this.locks.find("stock")).get().satisfies((lock) -> assertThat(lock.held()).isFalse());
-		assertThat(record()).containsOnlyKeys("paused");
+		assertThat(record()).containsOnlyKeys("paused", "pausedFrom");
 		this.documents.insertOne(new Document("_id", "other").append("order", 1));
 		assertThatExceptionOfType(ForeignDocumentException.class)
 			.isThrownBy(() -> JobRecords.of(this.locks).pause("other", JOB, "ann"));

@@ -216,8 +216,10 @@ final class PlannedTimeAccount {
 		if (unlocked != null && !planned.isAfter(unlocked)) {
 			return new Cause(true, "the condition of its lock was false until " + unlocked);
 		}
-		if (status != null && status.resumedAt() != null && planned.isBefore(status.resumedAt())) {
-			return new Cause(true, "the job was paused until " + status.resumedAt());
+		Instant resumedAt = (status != null) ? status.resumedAt() : null;
+		Instant pausedAt = (status != null) ? status.pausedAt() : null;
+		if (resumedAt != null && planned.isBefore(resumedAt) && (pausedAt == null || !planned.isBefore(pausedAt))) {
+			return new Cause(true, "the job was paused until " + resumedAt);
 		}
 		JobRun ran = (before != null && before.outcome() != JobRun.Outcome.MISSED) ? before : null;
 		if (ran != null && ran.endedAt() != null && planned.isBefore(ran.endedAt())) {

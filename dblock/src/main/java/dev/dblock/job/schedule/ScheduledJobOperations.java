@@ -115,7 +115,8 @@ final class ScheduledJobOperations implements JobOperations {
 			.filter((open) -> open.plus(TOLERANCE).isBefore(status.at()) && !isRunOrPaused(status, open))
 			.isPresent();
 		return new JobInfo(job.id(), job.lock(), job.bean(), job.method(), schedules, status.paused(),
-				status.pausedBy(), status.pausedAt(), status.heldBy(), overdue, status.at(), status.runs(), problem);
+				status.pausedBy(), status.paused() ? status.pausedAt() : null, status.heldBy(), overdue, status.at(),
+				status.runs(), problem);
 	}
 
 	private static boolean isRunOrPaused(JobStatus status, Instant planned) {

@@ -154,9 +154,11 @@ interface ClaimStatements {
 	 * @param paused the pause
 	 * @param pausedBy the operator that paused the claims
 	 * @param pausedAt the date of the pause
+	 * @param pausedFrom the same date, which stays when the claims are resumed
 	 * @param resumedAt the date at which they were last resumed
 	 */
-	record Fields(String record, String last, String paused, String pausedBy, String pausedAt, String resumedAt) {
+	record Fields(String record, String last, String paused, String pausedBy, String pausedAt, String pausedFrom,
+			String resumedAt) {
 	}
 
 	/**

@@ -285,7 +285,7 @@ abstract class CommonStatements implements Statements {
 		ClaimStatements.Fields fields = this.claims.fields(key);
 		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(LeaseTimes.NEVER));
 		BsonDocument pausedBy = doc(fields.pausedBy(), text(by));
-		BsonDocument at = doc(fields.pausedAt(), BsonBoolean.TRUE);
+		BsonDocument at = doc(fields.pausedAt(), BsonBoolean.TRUE).append(fields.pausedFrom(), BsonBoolean.TRUE);
 		BsonDocument pause = doc("$set", pausedBy).append("$currentDate", at).append("$max", kept);
 		BsonDocument created = pausedBy.clone()
 			.append(LockDocument.TOKEN, BsonParts.number(firstToken(store)))

@@ -18,6 +18,9 @@ final class JobFields {
 
 	static final String PAUSED = "paused";
 
+	/** When the last pause began; it stays when the job is resumed. */
+	static final String PAUSED_FROM = "pausedFrom";
+
 	static final String RESUMED = "resumed";
 
 	static final String PLANNED = "planned";

@@ -145,7 +145,8 @@ final class JobRecord {
 		int dispensable = Math.max(0, runs.size() - StoredJob.RUNS_BEFORE);
 		return new StoredJob(last(), runs.subList(dispensable, runs.size()), paused != null && !paused.isNull(),
 				(paused instanceof BsonDocument pause) ? text(pause, JobFields.BY) : null,
-				(paused instanceof BsonDocument pause) ? date(pause, JobFields.AT) : null,
+				(paused instanceof BsonDocument pause) ? date(pause, JobFields.AT)
+						: date(this.fields, JobFields.PAUSED_FROM),
 				date(this.fields, JobFields.RESUMED));
 	}
 

@@ -27,7 +27,7 @@ final class JobStatements implements ClaimStatements {
 		JobFields job = new JobFields(key.id());
 		String paused = job.path(JobFields.PAUSED);
 		return new Fields(job.path(), job.path(JobFields.LAST), paused, paused + "." + JobFields.BY,
-				paused + "." + JobFields.AT, job.path(JobFields.RESUMED));
+				paused + "." + JobFields.AT, job.path(JobFields.PAUSED_FROM), job.path(JobFields.RESUMED));
 	}
 
 	@Override

@@ -671,6 +671,20 @@ class JobTaskTests {
 	}
 
 	@Test
+	void plannedTimesBeforeAPauseAreMissed(CapturedOutput output) {
+		this.task.tasks(() -> List.of(this.task));
+		cron("0 */20 * * * *");
+		JobRun run = after(at("12:20:00"), at("11:00:00"));
+		this.status = () -> Optional.of(new JobStatus(NAME, List.of(run, ended(at("11:00:00"), at("11:01:00"), null)),
+				false, null, at("11:30:00"), at("12:10:00"), null, at("12:20:00")));
+		this.answer = (call) -> grantedRun(run).accept(call);
+		this.timers.tick();
+		assertThat(output)
+			.containsOnlyOnce("skipped 2 planned times, from 2026-03-01T11:40:00Z to 2026-03-01T12:00:00Z");
+		assertThat(this.givenUp).containsExactly(at("11:20:00"));
+	}
+
+	@Test
 	void nothingIsMissedByTheNextPlannedTimeOrByARepetitionOrAnotherSchedule(CapturedOutput output) {
 		this.task.tasks(() -> List.of(this.task));
 		cron("0 */20 * * * *");
