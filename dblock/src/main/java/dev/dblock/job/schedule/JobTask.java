@@ -91,8 +91,9 @@ final class JobTask {
 			learnTime();
 		}
 		Instant due = instants.due(taken, own());
-		// Otherwise the clock of this instance was behind when it started
-		if (!due.isBefore(this.clock.started())) {
+		// If the clock of this instance was behind when it started, a cron expression has
+		// planned a time before that
+		if (instants.cron() == null || !due.isBefore(this.clock.started())) {
 			fire(new Schedule.Planned(due));
 		}
 	}
