@@ -91,7 +91,8 @@ class JobRequestsTests {
 		awaitRequests(before);
 		two.close();
 		assertThat(since(before, READ)).containsOnly(entry(ACQUIRE, 5L));
-		assertThat(since(before).getOrDefault(READ, 0L)).as("of the start").isLessThanOrEqualTo(1);
+		assertThat(since(before).getOrDefault(READ, 0L)).as("the time and the record, at the start")
+			.isLessThanOrEqualTo(2);
 		assertThat(RUNS).hasSize(PLANNED_TIMES);
 	}
 
@@ -106,7 +107,8 @@ class JobRequestsTests {
 		awaitRequests(before);
 		application.close();
 		assertThat(since(before, READ)).containsOnly(entry(ACQUIRE, 5L));
-		assertThat(since(before).getOrDefault(READ, 0L)).as("of the start").isLessThanOrEqualTo(1);
+		assertThat(since(before).getOrDefault(READ, 0L)).as("the time and the record, at the start")
+			.isLessThanOrEqualTo(2);
 		assertThat(RUNS).isEmpty();
 	}
 
