@@ -2,6 +2,9 @@ package dev.dblock.job.schedule;
 
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -32,6 +35,9 @@ final class JobTimer {
 	private @Nullable Timed next;
 
 	private @Nullable ScheduledFuture<?> timer;
+
+	/** The timers that no firing replaces. */
+	private final List<ScheduledFuture<?>> beside = new ArrayList<>();
 
 	private volatile boolean closed;
 
@@ -99,8 +105,12 @@ final class JobTimer {
 	 * Start another timer, which no firing replaces.
 	 * @param at when it elapses, by the server's clock
 	 */
-	void startBeside(Instant at, Runnable action) {
-		ScheduledFuture<?> unused = schedule(at, action);
+	synchronized void startBeside(Instant at, Runnable action) {
+		ScheduledFuture<?> timer = schedule(at, action);
+		this.beside.removeIf(Future::isDone);
+		if (timer != null) {
+			this.beside.add(timer);
+		}
 	}
 
 	private synchronized @Nullable ScheduledFuture<?> schedule(Instant at, Runnable action) {
@@ -130,6 +140,8 @@ final class JobTimer {
 	synchronized void close() {
 		this.closed = true;
 		cancel();
+		// A scheduler that waits for its tasks would wait for these
+		this.beside.forEach((timer) -> timer.cancel(false));
 	}
 
 	boolean isClosed() {

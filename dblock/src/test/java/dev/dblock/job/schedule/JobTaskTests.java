@@ -1149,6 +1149,16 @@ class JobTaskTests {
 	}
 
 	@Test
+	void missedPlannedTimeBeforeTheStartDoesNotDelayTheShutdown() {
+		cron("0 */20 * * * *");
+		this.status = status(at("11:20:00"), JobRun.Outcome.SUCCEEDED);
+		lookBack();
+		Timer timer = this.timers.pending.get(0);
+		this.task.close();
+		assertThat(timer.future().isCancelled()).isTrue();
+	}
+
+	@Test
 	void plannedTimeBeforeTheStartIsLeftToTheFiringThatComesFirst() {
 		cron("0 */20 * * * *");
 		this.status = status(at("11:20:00"), JobRun.Outcome.SUCCEEDED);
