@@ -110,9 +110,15 @@ sealed interface NextFiring {
 			return NONE;
 		}
 		Instant next = verdict.nextDue();
-		if (next != null && !next.isAfter(now)) {
+		if (next != null && verdict.reason() == Reason.NOT_DUE) {
+			// Not earlier, since the trigger takes the time that it has just fired at for
+			// done
+			Instant soon = now.plus(SOON);
+			next = next.isAfter(soon) ? next : soon;
+		}
+		else if (next != null && !next.isAfter(now)) {
 			// A time that is already due while the job runs is left to the next period
-			next = (verdict.reason() == Reason.NOT_DUE) ? now.plus(SOON) : null;
+			next = null;
 		}
 		Instant leaseEnd = leaseEnd(answer, now);
 		if (leaseEnd != null && (next == null || leaseEnd.isBefore(next))) {
