@@ -37,6 +37,8 @@ class JobJudgeTests {
 
 	private final List<JobEvent> events = new ArrayList<>();
 
+	private static final String UNACCOUNTED = "planned times that are not accounted for";
+
 	private final List<RecordedRun> recorded = new ArrayList<>();
 
 	private final List<Window> windows = new ArrayList<>();
@@ -102,7 +104,14 @@ class JobJudgeTests {
 		this.events.add(new JobEvent(What.STARTING, worker, 1, "-", 0, 0, ownClock, 0, nanos(millis)));
 	}
 
+	/**
+	 * Apart from the account, since most tests leave out the reports of what is missed.
+	 */
 	private List<String> broken() {
+		return allBroken().stream().filter((rule) -> !rule.equals(UNACCOUNTED)).toList();
+	}
+
+	private List<String> allBroken() {
 		this.events.sort(Comparator.comparing(JobEvent::nanos));
 		JobHistory history = new JobHistory(this.events, this.recorded, this.windows, List.of(), List.of(SKIP, RERUN),
 				new Span(nanos(2500), nanos(SECONDS * 1000L)), 0);
@@ -206,18 +215,18 @@ class JobJudgeTests {
 		for (String job : List.of(SKIP, CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE)) {
 			run(2, job, 30_000, 1, 30_100);
 		}
-		assertThat(broken()).containsExactly("planned times that are not accounted for");
+		assertThat(allBroken()).containsExactly(UNACCOUNTED);
 		missed(RERUN, 30_000);
-		assertThat(broken()).isEmpty();
+		assertThat(allBroken()).isEmpty();
 		missed(RERUN, 30_000);
-		assertThat(broken()).containsExactly("planned times that were reported as missed more than once");
+		assertThat(allBroken()).containsExactly("planned times that were reported as missed more than once");
 	}
 
 	@Test
 	void plannedTimeThatWasRunAndReportedAsMissedIsFound() {
 		runAll();
 		missed(RERUN, 30_000);
-		assertThat(broken()).containsExactly("planned times that were reported as missed, and were run");
+		assertThat(allBroken()).containsExactly("planned times that were reported as missed, and were run");
 	}
 
 	private void missed(String job, long planned) {
