@@ -144,10 +144,9 @@ public final class BoundCall {
 		}
 		Asked asked = this.asked.get();
 		if (asked == null) {
-			this.asked.compareAndSet(null,
-					new Asked(Objects.requireNonNull(this.method.get()), declaration,
-							this.request.firing(declaration, schedule, this.requester == null, this.task.describe()),
-							this.task.nanoTime()));
+			this.asked.compareAndSet(null, new Asked(Objects.requireNonNull(this.method.get()), declaration,
+					this.request.firing(declaration, schedule, this.requester == null, this.task.plans().text()),
+					this.task.nanoTime()));
 			asked = Objects.requireNonNull(this.asked.get());
 		}
 		return asked.firing();

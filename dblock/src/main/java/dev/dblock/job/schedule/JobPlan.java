@@ -10,7 +10,6 @@ import java.util.Objects;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.schedule.PlannedTimeAccount.PlannedTimes;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,6 +29,8 @@ final class JobPlan {
 	private static final Duration HOUR = Duration.ofHours(1);
 
 	private final String description;
+
+	private final @Nullable String text;
 
 	private final @Nullable PlannedTrigger trigger;
 
@@ -53,13 +54,26 @@ final class JobPlan {
 		this.description = description;
 		this.trigger = trigger;
 		this.own = own;
+		this.text = (trigger instanceof JobTrigger instants) ? text(instants.cron(), own)
+				: (trigger != null) ? description : "";
+	}
+
+	private static @Nullable String text(@Nullable CronTrigger cron, Clock own) {
+		if (cron == null) {
+			return null;
+		}
+		ZoneId zone = ClockChanges.zoneOf(cron, own);
+		return describe(cron, (zone != null) ? zone.normalized() : null);
 	}
 
 	static String describe(Trigger trigger, Clock own) {
 		if (!(trigger instanceof CronTrigger cron)) {
 			return "trigger " + trigger;
 		}
-		ZoneId zone = ClockChanges.zoneOf(cron, own);
+		return describe(cron, ClockChanges.zoneOf(cron, own));
+	}
+
+	private static String describe(CronTrigger cron, @Nullable ZoneId zone) {
 		return "cron " + cron.getExpression() + ((zone != null) ? " in " + zone : "");
 	}
 
@@ -111,13 +125,7 @@ final class JobPlan {
 	 * text.
 	 */
 	@Nullable String text() {
-		if (this.trigger instanceof JobTrigger instants) {
-			CronTrigger cron = instants.cron();
-			ZoneId zone = (cron != null) ? ClockChanges.zoneOf(cron, this.own) : null;
-			return (cron == null) ? null
-					: "cron " + cron.getExpression() + ((zone != null) ? " in " + zone.normalized() : "");
-		}
-		return (this.trigger != null) ? this.description : "";
+		return this.text;
 	}
 
 	/**

@@ -26,14 +26,14 @@ final class JobReports {
 
 	/**
 	 * Log an outage, and a run by another schedule.
-	 * @param schedules all schedules of the job as text; {@code null} if they are unknown
+	 * @param plans all schedules of the job
 	 */
-	void answered(Answer answer, JobPlan plan, @Nullable String schedules) {
+	void answered(Answer answer, JobPlan plan, JobPlans plans) {
 		Declaration declaration = answer.declaration();
 		answered(answer.failure(), declaration);
 		JobRun last = answer.lastRun();
-		if (last != null && declaration != null && schedules != null) {
-			plan.compare(List.of(last), schedules);
+		if (last != null && declaration != null) {
+			plan.compare(List.of(last), plans.knownText());
 		}
 	}
 

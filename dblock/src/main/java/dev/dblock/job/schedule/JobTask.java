@@ -5,13 +5,9 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -22,7 +18,6 @@ import dev.dblock.job.schedule.NextFiring.Expired;
 import dev.dblock.job.schedule.NextFiring.NotDue;
 import dev.dblock.job.schedule.NextFiring.Retry;
 import dev.dblock.job.schedule.NextFiring.Timed;
-import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,12 +47,13 @@ final class JobTask {
 
 	private final PlannedTimeAccount account;
 
+	private final MissedTimes missed;
+
 	private final LatestPlanned latest;
 
 	private final JobTimer timer;
 
-	/** All tasks of the job; none as long as they are not known. */
-	private volatile Supplier<List<JobTask>> tasks = List::of;
+	private final JobPlans plans = new JobPlans(this::plan);
 
 	private volatile JobPlan plan;
 
@@ -71,9 +67,10 @@ final class JobTask {
 		this.scheduler = scheduler;
 		this.clock = clock;
 		this.reports = new JobReports(task);
-		this.account = new PlannedTimeAccount(this::plans, this.reports::outage);
+		this.account = new PlannedTimeAccount(this.plans, this.reports::outage);
 		this.latest = (methods.size() == 1) ? methods.iterator().next().latest() : new LatestPlanned();
 		this.timer = new JobTimer(task, scheduler, clock);
+		this.missed = new MissedTimes(this.timer, this.reports, this.account, this::now, this::isCancelled);
 		this.plan = new JobPlan("once", null, scheduler.getClock());
 	}
 
@@ -207,17 +204,8 @@ final class JobTask {
 	void granted(Answer answer) {
 		Asked asked = answer.asked();
 		JobRun run = answer.run();
-		if (asked == null || run == null) {
-			return;
-		}
-		try {
+		if (asked != null && run != null) {
 			this.account.granted(asked, run);
-		}
-		catch (RuntimeException ex) {
-			// The work is more important than the report
-			FailureLog.warn(logger, ex,
-					"The planned times of the job '{}' before its run for {} could not be reported. Fix the cause",
-					run.jobId(), run.plannedAt());
 		}
 	}
 
@@ -231,7 +219,7 @@ final class JobTask {
 	 */
 	void follow(Answer answer) {
 		String outage = this.reports.outage();
-		this.reports.answered(answer, this.plan, this.tasks.get().isEmpty() ? null : describe());
+		this.reports.answered(answer, this.plan, this.plans);
 		NextFiring next;
 		synchronized (this) {
 			// With the lock, so that a retry does not replace that of a later planned
@@ -245,12 +233,12 @@ final class JobTask {
 				// A later planned time that was refused because of this run starts now
 				Retry overlapped = this.timer.takeRetry((request) -> true);
 				if (overlapped != null) {
-					this.timer.replace(overlapped.at(now()), this.plan, this::elapsed);
+					this.timer.replace(new Retry(now(), overlapped.answer()), this.plan, this::elapsed);
 				}
 			}
 		}
 		if (next instanceof Expired) {
-			expire(answer, outage);
+			this.missed.record(answer, outage);
 		}
 	}
 
@@ -265,44 +253,14 @@ final class JobTask {
 	 * start, unless a firing comes first.
 	 * @param at when it can no longer start
 	 */
-	void expireAt(Instant at, JobMethod method, Instant planned) {
-		this.timer.startBeside(at, () -> {
-			if (!isCancelled() && latest() == null) {
-				Schedule schedule = new Schedule.Planned(planned);
-				JobRequest request = JobRequest.first(schedule);
-				Declaration declaration = method.declaration();
-				JobFiring firing = request.firing(declaration, schedule, true, describe());
-				expire(new Answer(request, new Asked(method, declaration, firing, nanoTime()), null, null, null), null);
-			}
+	void missedAt(Instant at, JobMethod method, Instant planned) {
+		this.missed.recordAt(at, () -> latest() == null, () -> {
+			Schedule schedule = new Schedule.Planned(planned);
+			JobRequest request = JobRequest.first(schedule);
+			Declaration declaration = method.declaration();
+			JobFiring firing = request.firing(declaration, schedule, true, this.plans.text());
+			return new Answer(request, new Asked(method, declaration, firing, nanoTime()), null, null, null);
 		});
-	}
-
-	/**
-	 * Record that a planned time was missed. Without an answer, the request is repeated:
-	 * only this instance reports what it may have recorded.
-	 * @param outage why the request before the last one failed, if it did
-	 */
-	private void expire(Answer answer, @Nullable String outage) {
-		Asked asked = Objects.requireNonNull(answer.asked());
-		String lock = asked.method().lock();
-		if (lock == null) {
-			return;
-		}
-		try {
-			asked.declaration()
-				.expire(lock, asked.firing(), JobRequest.patience(answer.request().timeouts()))
-				.ifPresent((status) -> this.account.missed(answer, status, outage));
-		}
-		catch (DataAccessException ex) {
-			this.reports.answered(ex, asked.declaration());
-			JobRequest again = answer.request().next(answer.request().timeouts() + 1, asked.firing());
-			Answer unanswered = new Answer(again, asked, null, null, ex);
-			this.timer.startBeside(now().plus(NextFiring.pause(again.earlier())), () -> {
-				if (!isCancelled()) {
-					expire(unanswered, outage);
-				}
-			});
-		}
 	}
 
 	/**
@@ -342,36 +300,11 @@ final class JobTask {
 	 * Set where to find all tasks of the job.
 	 */
 	void tasks(Supplier<List<JobTask>> tasks) {
-		this.tasks = tasks;
+		this.plans.find(() -> tasks.get().stream().map(JobTask::plan).toList());
 	}
 
-	/**
-	 * Return all schedules of the job as text; {@code null} if one of them has none.
-	 */
-	@Nullable String describe() {
-		Collection<JobPlan> plans = this.tasks.get().isEmpty() ? List.of(this.plan) : plans();
-		Set<String> texts = new TreeSet<>();
-		for (JobPlan plan : plans) {
-			String text = plan.text();
-			if (text == null) {
-				return null;
-			}
-			if (!text.isEmpty()) {
-				texts.add(text);
-			}
-		}
-		return String.join("; ", texts);
-	}
-
-	/**
-	 * Return the different schedules of the job.
-	 */
-	private Collection<JobPlan> plans() {
-		return this.tasks.get()
-			.stream()
-			.map(JobTask::plan)
-			.collect(Collectors.toMap(JobPlan::description, Function.identity(), (one, same) -> one))
-			.values();
+	JobPlans plans() {
+		return this.plans;
 	}
 
 	JobPlan plan() {

@@ -11,7 +11,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
 
-import dev.dblock.job.schedule.PlannedTimeAccount.PlannedTimes;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -251,14 +250,20 @@ final class JobTrigger implements PlannedTrigger {
 					this.remembered.stream().filter((each) -> each.isAfter(after) && each.isBefore(before)).toList(),
 					false);
 		}
+		Instant next = after(after, own);
+		if (next == null || !next.isBefore(before)) {
+			return PlannedTimes.NONE;
+		}
 		Instant following = after(before, own);
 		Duration step = (following != null) ? Duration.between(before, following) : Duration.ZERO;
-		Instant earliest = before.minus(step.multipliedBy(PlannedTimeAccount.MOST)).minusMillis(1);
+		Instant earliest = before.minus(step.multipliedBy(PlannedTimes.MOST)).minusMillis(1);
 		boolean more = !step.isZero() && earliest.isAfter(after);
+		if (more) {
+			next = after(earliest, own);
+		}
 		Deque<Instant> times = new ArrayDeque<>();
-		long budget = PlannedTimeAccount.LONGEST.toNanos() / 2;
+		long budget = PlannedTimes.LONGEST.toNanos() / 2;
 		long begun = this.clock.nanoTime();
-		Instant next = after(more ? earliest : after, own);
 		while (next != null && next.isBefore(before)) {
 			times.add(next);
 			Instant from = next;
@@ -274,7 +279,7 @@ final class JobTrigger implements PlannedTrigger {
 				budget /= 2;
 				begun = this.clock.nanoTime();
 			}
-			else if (times.size() > PlannedTimeAccount.MOST) {
+			else if (times.size() > PlannedTimes.MOST) {
 				times.remove();
 				more = true;
 			}

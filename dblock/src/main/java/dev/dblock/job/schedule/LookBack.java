@@ -98,7 +98,7 @@ final class LookBack {
 			this.first.call(JobRequest.look(last, this.first.latest()));
 		}
 		if (unrun != null) {
-			unrun.task().expireAt(tooLate(unrun), this.method, unrun.planned());
+			unrun.task().missedAt(tooLate(unrun), this.method, unrun.planned());
 		}
 	}
 
@@ -115,7 +115,7 @@ final class LookBack {
 	 */
 	private boolean isOfThisSchedule(JobRun last) {
 		return this.tasks.stream().anyMatch((task) -> task.plan().plans(last.plannedAt()))
-				&& !PlannedTimeAccount.differ(last.plan(), this.first.describe());
+				&& !PlannedTimeAccount.differ(last.plan(), this.first.plans().text());
 	}
 
 	private Instant tooLate(Unrun unrun) {

@@ -111,12 +111,11 @@ sealed interface NextFiring {
 		}
 		Instant next = verdict.nextDue();
 		if (next != null && verdict.reason() == Reason.NOT_DUE) {
-			// Not earlier, since the trigger takes the time that it has just fired at for
+			// Not at once, since the trigger takes the time that it has just fired at for
 			// done
-			Instant soon = now.plus(SOON);
-			next = next.isAfter(soon) ? next : soon;
+			return notDue(next, JobRequest.first(schedule), now);
 		}
-		else if (next != null && !next.isAfter(now)) {
+		if (next != null && !next.isAfter(now)) {
 			// A time that is already due while the job runs is left to the next period
 			next = null;
 		}
@@ -197,10 +196,6 @@ sealed interface NextFiring {
 	 * @param answer the answer that left the planned time open
 	 */
 	record Retry(Instant at, Answer answer) implements Timed {
-
-		Retry at(Instant at) {
-			return new Retry(at, this.answer);
-		}
 
 		@Override
 		public JobRequest request() {

@@ -1,6 +1,5 @@
 package dev.dblock.job.schedule;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,6 +14,7 @@ import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobNews;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,15 +29,9 @@ import org.springframework.dao.DataAccessException;
  */
 final class PlannedTimeAccount {
 
-	/** How many planned times are computed; any before them are only counted as more. */
-	static final int MOST = 1000;
-
-	/** How long that may take in a thread of the scheduler. */
-	static final Duration LONGEST = Duration.ofMillis(50);
-
 	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
 
-	private final Supplier<Collection<JobPlan>> plans;
+	private final JobPlans plans;
 
 	private final Supplier<@Nullable String> outage;
 
@@ -46,10 +40,10 @@ final class PlannedTimeAccount {
 
 	/**
 	 * Create the account.
-	 * @param plans all schedules of the job; none if they are not known
+	 * @param plans all schedules of the job
 	 * @param outage why the last request to the server failed; {@code null} if it did not
 	 */
-	PlannedTimeAccount(Supplier<Collection<JobPlan>> plans, Supplier<@Nullable String> outage) {
+	PlannedTimeAccount(JobPlans plans, Supplier<@Nullable String> outage) {
 		this.plans = plans;
 		this.outage = outage;
 	}
@@ -64,20 +58,33 @@ final class PlannedTimeAccount {
 	}
 
 	/**
-	 * Report the planned times that a run has settled, before its work begins.
+	 * Report the planned times that a run has settled, before its work begins. The work
+	 * is more important than the report.
 	 */
 	void granted(Asked asked, JobRun run) {
-		if (run.attempt() == 1) {
-			Instant after = run.after();
-			PlannedTimes unrun = (after != null) ? between(after, run.plannedAt()) : sinceStart(run.plannedAt());
-			if (!unrun.times().isEmpty()) {
-				JobStatus status = status(asked);
-				if (after != null || (status != null && status.runs().size() == 1)) {
-					report(asked.method(), unrun, status, run, this.outage.get());
-				}
+		try {
+			if (run.attempt() == 1) {
+				reportSettledBy(asked, run);
 			}
+			this.unlocked = null;
 		}
-		this.unlocked = null;
+		catch (RuntimeException ex) {
+			FailureLog.warn(logger, ex,
+					"The planned times of the job '{}' before its run for {} could not be reported. Fix the cause",
+					run.jobId(), run.plannedAt());
+		}
+	}
+
+	private void reportSettledBy(Asked asked, JobRun run) {
+		Instant after = run.after();
+		PlannedTimes unrun = (after != null) ? between(after, run.plannedAt()) : sinceStart(run.plannedAt());
+		if (unrun.times().isEmpty()) {
+			return;
+		}
+		JobStatus status = status(asked);
+		if (after != null || (status != null && status.runs().size() == 1)) {
+			report(asked.method(), unrun, new Settled(run, status, this.outage.get()));
+		}
 	}
 
 	/**
@@ -85,12 +92,12 @@ final class PlannedTimeAccount {
 	 * first run of the job.
 	 */
 	private PlannedTimes sinceStart(Instant planned) {
-		return this.plans.get()
-			.stream()
+		Collection<JobPlan> plans = this.plans.different();
+		return plans.stream()
 			.map(JobPlan::first)
 			.filter((first) -> first != null && first.isBefore(planned))
 			.min(Comparator.naturalOrder())
-			.map((first) -> from(first, planned))
+			.map((first) -> between(plans, first.minusMillis(1), planned))
 			.orElse(PlannedTimes.NONE);
 	}
 
@@ -104,26 +111,26 @@ final class PlannedTimeAccount {
 		JobMethod method = Objects.requireNonNull(answer.asked()).method();
 		Instant planned = ((Schedule.Planned) Objects.requireNonNull(answer.request().schedule())).at();
 		List<JobRun> runs = status.runs();
-		for (int i = 0; i < runs.size(); i++) {
-			JobRun missed = runs.get(i);
-			if (missed.outcome() != JobRun.Outcome.MISSED || !missed.plannedAt().equals(planned)) {
-				continue;
-			}
-			JobRun before = (i + 1 < runs.size()) ? runs.get(i + 1) : null;
-			if (before != null && before.outcome() == JobRun.Outcome.CRASHED) {
-				JobNews.Crashed crashed = new JobNews.Crashed(before, null);
-				crashed.log(logger);
-				method.report(crashed);
-			}
-			PlannedTimes unrun = (missed.after() != null) ? between(missed.after(), planned) : PlannedTimes.NONE;
-			if (before != null && differ(before.plan(), missed.plan())) {
-				report(method, unrun, status, missed, outage);
-				unrun = PlannedTimes.NONE;
-			}
-			List<Instant> all = new ArrayList<>(unrun.times());
-			all.add(planned);
-			reportEach(method, new PlannedTimes(all, unrun.more()), before, status, missed, outage);
+		JobRun missed = runs.stream()
+			.filter((run) -> run.outcome() == JobRun.Outcome.MISSED && run.plannedAt().equals(planned))
+			.findFirst()
+			.orElse(null);
+		if (missed == null) {
+			return;
 		}
+		runs.stream()
+			.skip(runs.indexOf(missed) + 1)
+			.findFirst()
+			.filter((before) -> before.outcome() == JobRun.Outcome.CRASHED)
+			.ifPresent((before) -> reportCrash(method, before));
+		PlannedTimes unrun = (missed.after() != null) ? between(missed.after(), planned) : PlannedTimes.NONE;
+		report(method, unrun, new Settled(missed, status, outage));
+	}
+
+	private static void reportCrash(JobMethod method, JobRun run) {
+		JobNews.Crashed crashed = new JobNews.Crashed(run, null);
+		crashed.log(logger);
+		method.report(crashed);
 	}
 
 	private @Nullable JobStatus status(Asked asked) {
@@ -142,31 +149,29 @@ final class PlannedTimeAccount {
 
 	/**
 	 * Return what the schedules plan between two planned times; nothing if they have
-	 * changed since the second one was planned.
+	 * changed since then.
 	 */
 	private PlannedTimes between(Instant after, Instant planned) {
-		Collection<JobPlan> plans = this.plans.get();
-		if (plans.stream().noneMatch((plan) -> plan.isPlanned(planned)) || (plans.stream().allMatch(JobPlan::isCron)
-				&& plans.stream().noneMatch((plan) -> plan.plans(after)))) {
-			return PlannedTimes.NONE;
+		Collection<JobPlan> plans = this.plans.different();
+		PlannedTimes between = between(plans, after, planned);
+		if (between.times().isEmpty()) {
+			return between;
 		}
-		return from(after.plusMillis(1), planned);
+		boolean changed = plans.stream().noneMatch((plan) -> plan.isPlanned(planned))
+				|| (plans.stream().allMatch(JobPlan::isCron) && plans.stream().noneMatch((plan) -> plan.plans(after)));
+		return changed ? PlannedTimes.NONE : between;
 	}
 
-	/**
-	 * Return what the schedules plan from an instant on, before a planned time.
-	 */
-	private PlannedTimes from(Instant first, Instant planned) {
-		Instant after = first.minusMillis(1);
+	private static PlannedTimes between(Collection<JobPlan> plans, Instant after, Instant planned) {
 		TreeSet<Instant> times = new TreeSet<>();
 		boolean more = false;
-		for (JobPlan plan : this.plans.get()) {
+		for (JobPlan plan : plans) {
 			PlannedTimes ofPlan = plan.between(after, planned);
 			times.addAll(ofPlan.times());
 			more |= ofPlan.more();
 		}
 		List<Instant> latest = new ArrayList<>(times);
-		int dropped = Math.max(0, latest.size() - MOST);
+		int dropped = Math.max(0, latest.size() - PlannedTimes.MOST);
 		return new PlannedTimes(latest.subList(dropped, latest.size()), more || dropped > 0);
 	}
 
@@ -177,50 +182,42 @@ final class PlannedTimeAccount {
 		return one != null && other != null && !one.equals(other);
 	}
 
-	private void report(JobMethod method, PlannedTimes unrun, @Nullable JobStatus status, JobRun settling,
-			@Nullable String outage) {
-		JobRun before = (status != null) ? before(status, settling) : null;
-		if (before != null && differ(before.plan(), settling.plan())) {
+	private void report(JobMethod method, PlannedTimes unrun, Settled settled) {
+		JobRun by = settled.by();
+		JobRun before = settled.before();
+		PlannedTimes known = unrun;
+		if (before != null && differ(before.plan(), by.plan())) {
 			logger.info(
 					"The schedule of the job '{}' has changed from '{}' to '{}' since its planned time {}. Planned"
 							+ " times since then are not reported as missed",
-					method.id(), before.plan(), settling.plan(), before.plannedAt());
-			return;
+					method.id(), before.plan(), by.plan(), before.plannedAt());
+			known = PlannedTimes.NONE;
 		}
-		reportEach(method, unrun, before, status, settling, outage);
-	}
-
-	private void reportEach(JobMethod method, PlannedTimes unrun, @Nullable JobRun before, @Nullable JobStatus status,
-			JobRun settling, @Nullable String outage) {
-		List<Instant> times = unrun.times();
+		List<Instant> times = new ArrayList<>(known.times());
+		if (settled.isMissed()) {
+			times.add(by.plannedAt());
+		}
 		for (int from = 0, to = 0; from < times.size(); from = to) {
-			Cause cause = cause(times.get(from), before, status, settling, outage);
-			while (to < times.size() && cause.equals(cause(times.get(to), before, status, settling, outage))) {
+			Cause cause = cause(times.get(from), settled);
+			while (to < times.size() && cause.equals(cause(times.get(to), settled))) {
 				to++;
 			}
-			report(method, times.subList(from, to), unrun.more() && from == 0, cause);
+			report(method, times.subList(from, to), known.more() && from == 0, cause);
 		}
 	}
 
-	private static @Nullable JobRun before(JobStatus status, JobRun settling) {
-		return status.runs()
-			.stream()
-			.filter((run) -> run.plannedAt().equals(settling.after()))
-			.findFirst()
-			.orElse(null);
-	}
-
-	private Cause cause(Instant planned, @Nullable JobRun before, @Nullable JobStatus status, JobRun settling,
-			@Nullable String outage) {
+	private Cause cause(Instant planned, Settled settled) {
 		Instant unlocked = this.unlocked;
 		if (unlocked != null && !planned.isAfter(unlocked)) {
 			return new Cause(true, "the condition of its lock was false until " + unlocked);
 		}
+		JobStatus status = settled.status();
 		Instant resumedAt = (status != null) ? status.resumedAt() : null;
 		Instant pausedAt = (status != null) ? status.pausedAt() : null;
 		if (resumedAt != null && planned.isBefore(resumedAt) && (pausedAt == null || !planned.isBefore(pausedAt))) {
 			return new Cause(true, "the job was paused until " + resumedAt);
 		}
+		JobRun before = settled.before();
 		JobRun ran = (before != null && before.outcome() != JobRun.Outcome.MISSED) ? before : null;
 		if (ran != null && ran.endedAt() != null && planned.isBefore(ran.endedAt())) {
 			return new Cause(true, "the run for %s was in progress on %s until %s".formatted(ran.plannedAt(),
@@ -230,10 +227,10 @@ final class PlannedTimeAccount {
 			return new Cause(false, "the run for %s on %s had not ended properly (%s)".formatted(ran.plannedAt(),
 					ran.instance(), ran.outcome()));
 		}
-		if (outage != null) {
-			return new Cause(false, "the requests of this instance to the MongoDB server failed: " + outage);
+		if (settled.outage() != null) {
+			return new Cause(false, "the requests of this instance to the MongoDB server failed: " + settled.outage());
 		}
-		if (status != null && settling.outcome() == JobRun.Outcome.MISSED && status.heldBy() != null) {
+		if (status != null && settled.isMissed() && status.heldBy() != null) {
 			return new Cause(false, "its lock is held by " + status.heldBy());
 		}
 		return new Cause(false, "no instance was up, had a free thread for it and was granted its lock in time");
@@ -253,23 +250,39 @@ final class PlannedTimeAccount {
 	}
 
 	/**
+	 * What this instance has settled.
+	 *
+	 * @param by the run or the missed planned time that settled it
+	 * @param status the record since then; {@code null} if it could not be read
+	 * @param outage why the request before failed; {@code null} if it did not
+	 */
+	private record Settled(JobRun by, @Nullable JobStatus status, @Nullable String outage) {
+
+		boolean isMissed() {
+			return this.by.outcome() == JobRun.Outcome.MISSED;
+		}
+
+		/**
+		 * Return the run, or the missed planned time, that was settled before;
+		 * {@code null} if it is not known.
+		 */
+		@Nullable JobRun before() {
+			return (this.status == null) ? null
+					: this.status.runs()
+						.stream()
+						.filter((run) -> run.plannedAt().equals(this.by.after()))
+						.findFirst()
+						.orElse(null);
+		}
+
+	}
+
+	/**
 	 * Why a planned time was not run.
 	 *
 	 * @param skipped whether that is as it should be
 	 */
 	private record Cause(boolean skipped, String text) {
-	}
-
-	/**
-	 * What a schedule plans in a time.
-	 *
-	 * @param times the planned times, in order
-	 * @param more whether there are earlier ones, which were not computed
-	 */
-	record PlannedTimes(List<Instant> times, boolean more) {
-
-		static final PlannedTimes NONE = new PlannedTimes(List.of(), false);
-
 	}
 
 }

@@ -107,7 +107,7 @@ final class ScheduledJobOperations implements JobOperations {
 			.map(JobPlan::schedule)
 			.sorted(Comparator.comparing(JobInfo.Schedule::description))
 			.toList();
-		tasks.stream().findFirst().ifPresent((task) -> task.plan().compare(status.runs(), task.describe()));
+		tasks.stream().findFirst().ifPresent((task) -> task.plan().compare(status.runs(), task.plans().text()));
 		boolean overdue = plans.stream()
 			.map(JobPlan::openSince)
 			.filter(Objects::nonNull)

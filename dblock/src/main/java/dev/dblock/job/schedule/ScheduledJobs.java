@@ -241,7 +241,6 @@ public final class ScheduledJobs {
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
 		Collection<JobMethod> methods = of(task);
 		methods.forEach(JobMethod::capture);
-		// Several beans of one class have the same schedules
 		job.tasks(() -> methods.isEmpty() ? List.of() : tasks(methods.iterator().next()));
 		if (this.onlyOnRequest) {
 			job.fireOnlyOnRequest();

@@ -1,0 +1,91 @@
+package dev.dblock.job.schedule;
+
+import java.time.Instant;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import dev.dblock.job.schedule.Answer.Asked;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Records the planned times that can no longer start as missed, as far as no other
+ * instance does that first.
+ */
+final class MissedTimes {
+
+	private final JobTimer timer;
+
+	private final JobReports reports;
+
+	private final PlannedTimeAccount account;
+
+	private final Supplier<Instant> now;
+
+	private final BooleanSupplier cancelled;
+
+	/**
+	 * Create the records.
+	 * @param now the time of the server's clock
+	 * @param cancelled whether nothing is recorded any more
+	 */
+	MissedTimes(JobTimer timer, JobReports reports, PlannedTimeAccount account, Supplier<Instant> now,
+			BooleanSupplier cancelled) {
+		this.timer = timer;
+		this.reports = reports;
+		this.account = account;
+		this.now = now;
+		this.cancelled = cancelled;
+	}
+
+	/**
+	 * Record a planned time, later.
+	 * @param at when it can no longer start
+	 * @param open whether it is still to be recorded then
+	 * @param answer the request that was not made for it
+	 */
+	void recordAt(Instant at, BooleanSupplier open, Supplier<Answer> answer) {
+		startTimer(at, () -> {
+			if (open.getAsBoolean()) {
+				record(answer.get(), null);
+			}
+		});
+	}
+
+	/**
+	 * Record a planned time. Without an answer, the request is repeated: only this
+	 * instance reports what it may have recorded.
+	 * @param answer the answer that it is too late
+	 * @param outage why the request before failed; {@code null} if it did not
+	 */
+	void record(Answer answer, @Nullable String outage) {
+		Asked asked = Objects.requireNonNull(answer.asked());
+		String lock = asked.method().lock();
+		if (lock == null) {
+			return;
+		}
+		JobRequest request = answer.request();
+		try {
+			asked.declaration()
+				.expire(lock, asked.firing(), JobRequest.patience(request.timeouts()))
+				.ifPresent((status) -> this.account.missed(answer, status, outage));
+		}
+		catch (DataAccessException ex) {
+			this.reports.answered(ex, asked.declaration());
+			JobRequest again = request.next(request.timeouts() + 1, asked.firing());
+			startTimer(this.now.get().plus(NextFiring.pause(again.earlier())),
+					() -> record(new Answer(again, asked, null, null, ex), outage));
+		}
+	}
+
+	private void startTimer(Instant at, Runnable action) {
+		this.timer.startBeside(at, () -> {
+			if (!this.cancelled.getAsBoolean()) {
+				action.run();
+			}
+		});
+	}
+
+}

@@ -1,0 +1,23 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What a schedule plans between two instants.
+ *
+ * @param times the planned times, in order
+ * @param more whether there are earlier ones, which were not computed
+ */
+record PlannedTimes(List<Instant> times, boolean more) {
+
+	/** How many planned times are computed; any before them are only counted as more. */
+	static final int MOST = 1000;
+
+	/** How long that may take in a thread of the scheduler. */
+	static final Duration LONGEST = Duration.ofMillis(50);
+
+	static final PlannedTimes NONE = new PlannedTimes(List.of(), false);
+
+}
