@@ -49,18 +49,17 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	@Override
 	public StoredJob granted(Decision granted, Request request, long token, long now) {
 		JobDecision decision = (JobDecision) granted;
-		List<StoredRun> before = new ArrayList<>(this.runs);
-		StoredRun ended = decision.moved();
-		if (ended != null) {
-			before.add(ended);
-		}
 		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), ((JobFiring) request.claim()).id(),
 				decision.again(), request.holder(), now, null, null, request.acquirer(), token, null,
 				decision.afterCrash(), decision.after(), ((JobFiring) request.claim()).plan());
-		return with(next, before);
+		return with(next, decision.moved());
 	}
 
-	private StoredJob with(StoredRun last, List<StoredRun> before) {
+	private StoredJob with(StoredRun last, @Nullable StoredRun moved) {
+		List<StoredRun> before = new ArrayList<>(this.runs);
+		if (moved != null) {
+			before.add(moved);
+		}
 		return new StoredJob(last, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
 				this.paused, this.pausedBy, this.pausedAt, this.resumedAt);
 	}
@@ -72,17 +71,13 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 			return this;
 		}
 		JobDecision decision = JobDecision.of(request, this, lock, now);
-		if (!decision.isTooLate() || !(firing.schedule() instanceof JobFiring.Schedule.Planned planned)) {
+		if (!decision.isTooLate()) {
 			return null;
 		}
-		List<StoredRun> before = new ArrayList<>(this.runs);
-		StoredRun ended = decision.moved();
-		if (ended != null) {
-			before.add(ended);
-		}
-		return with(new StoredRun(planned.at().toEpochMilli(), 0, firing.id(), null, request.holder(), now, now,
+		StoredRun missed = new StoredRun(decision.planned(), 0, firing.id(), null, request.holder(), now, now,
 				JobRun.Outcome.MISSED, request.acquirer(), 0, null, decision.afterCrash(), decision.after(),
-				firing.plan()), before);
+				firing.plan());
+		return with(missed, decision.moved());
 	}
 
 	/**

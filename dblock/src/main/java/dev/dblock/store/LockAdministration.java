@@ -1,7 +1,7 @@
 package dev.dblock.store;
 
-import java.util.List;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 

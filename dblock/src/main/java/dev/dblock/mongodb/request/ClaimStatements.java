@@ -73,6 +73,12 @@ interface ClaimStatements {
 	ClaimRecord.Status status(Claim.Key key, LockDocument document, long now);
 
 	/**
+	 * Return a filter that selects a document if all its claims are still unpaused.
+	 * @param stored the document
+	 */
+	BsonDocument unpaused(BsonDocument stored);
+
+	/**
 	 * Return how a release records the end of a grant.
 	 */
 	End end(Claim.End end);

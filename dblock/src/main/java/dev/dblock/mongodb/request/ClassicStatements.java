@@ -157,18 +157,6 @@ final class ClassicStatements extends CommonStatements {
 		return (updated != null) ? LockDocument.readIfOurs(updated).orElse(null) : null;
 	}
 
-	private static BsonDocument asRead(String name, @Nullable LockDocument found) {
-		BsonDocument filter = doc(LockDocument.ID, text(name));
-		String holder = (found != null) ? found.holder() : null;
-		Long expiresAt = (found != null) ? found.expiresAt() : null;
-		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : IS_ABSENT);
-		filter.append(LockDocument.TOKEN, (found != null) ? number(found.token()) : IS_ABSENT);
-		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : IS_ABSENT);
-		filter.append(LockDocument.LEASE_MILLIS, (found != null) ? IS_LONG : IS_ABSENT);
-		filter.append(LockDocument.ACQUIRED_AT, (found != null) ? IS_DATE : IS_ABSENT);
-		return filter;
-	}
-
 	/**
 	 * Prolong a grant until it lasts as long as it promises. If both local clocks stood
 	 * still after the sample was taken, the end of the grant is too early by the same

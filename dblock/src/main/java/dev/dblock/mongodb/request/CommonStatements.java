@@ -64,9 +64,6 @@ abstract class CommonStatements implements Statements {
 	/** The record cannot contain the field, or the document would be too large. */
 	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
 
-	/** How long a document is kept after a pause; as long as after a run of a job. */
-	private static final long RESUMED_KEPT = LeaseTimes.CLAIM_KEPT;
-
 	private static final Logger logger = LoggerFactory.getLogger(CommonStatements.class);
 
 	final ClaimStatements claims;
@@ -252,7 +249,7 @@ abstract class CommonStatements implements Statements {
 	public final Optional<ClaimRecord.Status> expire(StoreRequest store, String name, ClaimRecord.Request request) {
 		while (true) {
 			ClaimStatements.Expiry expiry = this.<ClaimStatements.Expiry>read(store, name, request.key(),
-					(lock, now) -> this.claims.expiry(request, lock, now))
+					(lock, now) -> expiry(request, lock, now))
 				.orElse(null);
 			if (expiry == null) {
 				return Optional.empty();
@@ -260,13 +257,11 @@ abstract class CommonStatements implements Statements {
 			if (expiry.fields().isEmpty()) {
 				return findRecord(store, name, request.key());
 			}
-			BsonDocument filter = lock(name);
-			filter.putAll(expiry.filter());
 			// Only determines when unused documents are removed, so the local clock is
 			// sufficient
 			BsonDocument kept = doc(LockDocument.CLEAN_UP_AT,
 					BsonParts.date(System.currentTimeMillis() + LeaseTimes.keptFor(request.claim())));
-			if (update(store, filter, doc("$set", expiry.fields()).append("$max", kept))) {
+			if (update(store, expiry.filter(), doc("$set", expiry.fields()).append("$max", kept))) {
 				return findRecord(store, name, request.key());
 			}
 			if (store.isOver()) {
@@ -274,6 +269,18 @@ abstract class CommonStatements implements Statements {
 						"The planned time could not be recorded as missed in time. It is tried again");
 			}
 		}
+	}
+
+	/**
+	 * Decide whether a claim has expired. The run before it, whose lease has ended, must
+	 * not be renewed meanwhile, by a request that took long.
+	 */
+	private ClaimStatements.@Nullable Expiry expiry(ClaimRecord.Request request, LockDocument lock, long now) {
+		ClaimStatements.Expiry expiry = this.claims.expiry(request, lock, now);
+		if (expiry != null) {
+			expiry.filter().putAll(asRead(lock.name(), lock));
+		}
+		return expiry;
 	}
 
 	/**
@@ -323,7 +330,7 @@ abstract class CommonStatements implements Statements {
 				doc("$unset", doc(fields.paused(), text(""))).append("$currentDate",
 						doc(fields.resumedAt(), BsonBoolean.TRUE)));
 		if (resumed) {
-			allowCleanUp(store, name, fields.paused().substring(fields.paused().lastIndexOf('.')));
+			allowCleanUp(store, name);
 		}
 		return resumed || refuseForeign(store, name);
 	}
@@ -331,16 +338,16 @@ abstract class CommonStatements implements Statements {
 	/**
 	 * Let the document be removed again one day, unless other claims are still paused.
 	 */
-	private void allowCleanUp(StoreRequest store, String name, String paused) {
+	private void allowCleanUp(StoreRequest store, String name) {
 		BsonDocument found = store.collection().find(lock(name)).first();
 		BsonDocument unpaused = lock(name).append(LockDocument.CLEAN_UP_AT, BsonParts.date(LeaseTimes.NEVER));
-		if (found != null && found.get(LockDocument.JOBS) instanceof BsonDocument records) {
-			records.keySet().forEach((record) -> unpaused.append(LockDocument.JOBS + "." + record + paused, IS_ABSENT));
+		if (found != null) {
+			unpaused.putAll(this.claims.unpaused(found));
 		}
 		// Only determines when unused documents are removed, so the local clock is
 		// sufficient
-		update(store, unpaused,
-				doc("$set", doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + RESUMED_KEPT))));
+		update(store, unpaused, doc("$set",
+				doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + LeaseTimes.CLAIM_KEPT))));
 	}
 
 	// An operator that sees that there was nothing to release or to resume must not
@@ -456,6 +463,23 @@ abstract class CommonStatements implements Statements {
 	 * Return the condition on {@code expiresAt} for a minimum hold that is not over.
 	 */
 	abstract BsonDocument stillTaken(StoreRequest store);
+
+	/**
+	 * Return a filter for a document that has not changed hands, nor was renewed, since
+	 * it was read.
+	 * @param found the document; {@code null} if there was none of ours
+	 */
+	static BsonDocument asRead(String name, @Nullable LockDocument found) {
+		BsonDocument filter = doc(LockDocument.ID, text(name));
+		String holder = (found != null) ? found.holder() : null;
+		Long expiresAt = (found != null) ? found.expiresAt() : null;
+		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : IS_ABSENT);
+		filter.append(LockDocument.TOKEN, (found != null) ? BsonParts.number(found.token()) : IS_ABSENT);
+		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? BsonParts.date(expiresAt) : IS_ABSENT);
+		filter.append(LockDocument.LEASE_MILLIS, (found != null) ? IS_LONG : IS_ABSENT);
+		filter.append(LockDocument.ACQUIRED_AT, (found != null) ? IS_DATE : IS_ABSENT);
+		return filter;
+	}
 
 	private static BsonDocument lock(String name) {
 		return doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_LONG)

@@ -89,13 +89,11 @@ final class JobGrant implements ClaimStatements.Grant {
 
 	/**
 	 * Return the update that records the planned time as missed, unless the record has
-	 * changed since it was read. A run whose lease has ended must not be renewed
-	 * meanwhile, by a request that took long.
-	 * @param lock the document of the lock
+	 * changed since it was read.
 	 * @return the update, which is empty if this firing has recorded it before;
 	 * {@code null} if the planned time is not too late
 	 */
-	ClaimStatements.@Nullable Expiry expiry(LockDocument lock) {
+	ClaimStatements.@Nullable Expiry expiry() {
 		BsonDocument filter = new BsonDocument();
 		if (this.record.toJob().hasExpired((JobFiring) this.request.claim())) {
 			return new ClaimStatements.Expiry(filter, new BsonDocument());
@@ -104,10 +102,6 @@ final class JobGrant implements ClaimStatements.Grant {
 			return null;
 		}
 		addToFilter(filter);
-		String holder = lock.holder();
-		Long expiresAt = lock.expiresAt();
-		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : CommonStatements.IS_ABSENT);
-		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : CommonStatements.IS_ABSENT);
 		BsonDocument missed = run(number(0)).append(JobFields.ENDED, date(this.now))
 			.append(JobFields.OUTCOME, text(JobRun.Outcome.MISSED.name()));
 		return new ClaimStatements.Expiry(filter,

@@ -42,7 +42,7 @@ final class JobStatements implements ClaimStatements {
 
 	@Override
 	public @Nullable Expiry expiry(Request request, LockDocument lock, long now) {
-		return JobGrant.of(request, lock.fields(), lock, now).expiry(lock);
+		return JobGrant.of(request, lock.fields(), lock, now).expiry();
 	}
 
 	@Override
@@ -69,6 +69,17 @@ final class JobStatements implements ClaimStatements {
 	@Override
 	public ClaimRecord.Status status(Claim.Key key, LockDocument document, long now) {
 		return record(key, document).toStatus(key.id(), document, now);
+	}
+
+	@Override
+	public BsonDocument unpaused(BsonDocument stored) {
+		BsonDocument filter = new BsonDocument();
+		if (stored.get(JobFields.JOBS) instanceof BsonDocument jobs) {
+			jobs.keySet()
+				.forEach((job) -> filter.append(JobFields.JOBS + "." + job + "." + JobFields.PAUSED,
+						CommonStatements.IS_ABSENT));
+		}
+		return filter;
 	}
 
 	@Override
