@@ -1,7 +1,6 @@
 package dev.dblock.faults;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -33,11 +32,8 @@ final class AccountJudge {
 		this.missed = history.events()
 			.stream()
 			.filter((event) -> event.what() == What.MISSED)
-			.collect(Collectors.groupingBy((event) -> key(event.job(), event.planned()), Collectors.counting()));
-	}
-
-	private static String key(String job, long planned) {
-		return job + " at " + Instant.ofEpochMilli(planned);
+			.collect(Collectors.groupingBy((event) -> JobRunSeen.plannedTime(event.job(), event.planned()),
+					Collectors.counting()));
 	}
 
 	List<Finding> findings() {
@@ -73,14 +69,10 @@ final class AccountJudge {
 		ofJob.stream()
 			.filter((run) -> !run.isAbandoned() || run.hasBegun())
 			.forEach((run) -> granted.add(run.planned()));
-		long step = seconds * 1000L;
-		long first = this.history.millisOf(this.history.judged().from()) / step * step + step;
-		for (long time = first; this.history.nanosOf(time) < this.history.judged().to(); time += step) {
-			if (!granted.contains(time) && !this.missed.containsKey(key(job, time)) && !isInRun(ofJob, time)
-					&& isReported(ofJob, time)) {
-				cases.add(key(job, time));
-			}
-		}
+		this.history.plannedTimes(seconds)
+			.filter((time) -> !granted.contains(time) && !this.missed.containsKey(JobRunSeen.plannedTime(job, time))
+					&& !isInRun(ofJob, time) && isReported(ofJob, time))
+			.forEach((time) -> cases.add(JobRunSeen.plannedTime(job, time)));
 	}
 
 	/**

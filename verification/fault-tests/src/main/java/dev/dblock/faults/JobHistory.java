@@ -2,6 +2,7 @@ package dev.dblock.faults;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 
 /**
  * Observations of a round.
@@ -16,6 +17,24 @@ import java.util.concurrent.TimeUnit;
  */
 record JobHistory(List<JobEvent> events, List<RecordedRun> recorded, List<Window> windows, List<String> stuck,
 		List<String> jobs, Span judged, long epochNanos) {
+
+	/**
+	 * Return the planned times of a job that are judged.
+	 * @param seconds the time between two of them
+	 */
+	LongStream plannedTimes(int seconds) {
+		long step = TimeUnit.SECONDS.toMillis(seconds);
+		long first = millisOf(this.judged.from()) / step * step + step;
+		return LongStream.iterate(first, this::isJudged, (planned) -> planned + step);
+	}
+
+	/**
+	 * Return whether a planned time is judged.
+	 */
+	boolean isJudged(long planned) {
+		long nanos = nanosOf(planned);
+		return nanos >= this.judged.from() && nanos < this.judged.to();
+	}
 
 	/**
 	 * Return the {@code nanoTime} of an instant of the servers' clocks, which are off by

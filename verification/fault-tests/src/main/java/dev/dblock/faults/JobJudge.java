@@ -126,8 +126,9 @@ final class JobJudge {
 	private List<String> lost() {
 		return attempts((attempts) -> {
 			JobRunSeen last = attempts.get(attempts.size() - 1);
-			return last.isRepeatable() && isJudged(last.planned()) && attempts.stream().noneMatch(JobRunSeen::isDone)
-					&& last.attempt() < JobDecision.MOST_ATTEMPTS && !isAbandonedUnused(last);
+			return last.isRepeatable() && this.history.isJudged(last.planned())
+					&& attempts.stream().noneMatch(JobRunSeen::isDone) && last.attempt() < JobDecision.MOST_ATTEMPTS
+					&& !isAbandonedUnused(last);
 		});
 	}
 
@@ -222,9 +223,7 @@ final class JobJudge {
 		List<String> cases = new ArrayList<>();
 		List<JobRunSeen> ofJob = this.runs.stream().filter((run) -> run.job().equals(job)).toList();
 		Map<Long, List<JobRunSeen>> planned = ofJob.stream().collect(Collectors.groupingBy(JobRunSeen::planned));
-		long step = seconds * SECOND;
-		long first = this.history.millisOf(this.history.judged().from()) / step * step + step;
-		for (long time = first; isJudged(time); time += step) {
+		this.history.plannedTimes(seconds).forEach((time) -> {
 			long nanos = this.history.nanosOf(time);
 			boolean seen = planned.getOrDefault(time, List.of())
 				.stream()
@@ -235,7 +234,7 @@ final class JobJudge {
 					.map((run) -> "\n" + Instant.ofEpochMilli(run.planned()) + ": " + run.describe(this.history))
 					.collect(Collectors.joining()) + circumstances(time));
 			}
-		}
+		});
 		return cases;
 	}
 
@@ -277,11 +276,6 @@ final class JobJudge {
 			.noneMatch((other) -> other.started() > run.started() && this.history.nanosOf(other.started()) < due);
 	}
 
-	private boolean isJudged(long planned) {
-		long nanos = this.history.nanosOf(planned);
-		return nanos >= this.history.judged().from() && nanos < this.history.judged().to();
-	}
-
 	/**
 	 * Return whether no instance was running. Such times are judged separately.
 	 */
@@ -312,7 +306,7 @@ final class JobJudge {
 	String figures() {
 		long[] late = this.runs.stream()
 			.filter((run) -> run.attempt() == 1 && run.hasBegun() && this.history.jobs().contains(run.job())
-					&& isJudged(run.planned()))
+					&& this.history.isJudged(run.planned()))
 			.mapToLong((run) -> this.history.millisOf(run.begun()) - run.planned())
 			.sorted()
 			.toArray();

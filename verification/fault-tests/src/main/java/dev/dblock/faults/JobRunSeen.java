@@ -97,7 +97,11 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 	 * Describe the planned time of this attempt.
 	 */
 	String plannedTime() {
-		return this.job + " at " + Instant.ofEpochMilli(this.planned);
+		return plannedTime(this.job, this.planned);
+	}
+
+	static String plannedTime(String job, long planned) {
+		return job + " at " + Instant.ofEpochMilli(planned);
 	}
 
 	/**

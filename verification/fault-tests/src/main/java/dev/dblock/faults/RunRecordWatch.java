@@ -37,8 +37,6 @@ final class RunRecordWatch implements AutoCloseable {
 
 	private final Map<String, Map<Long, RecordedRun>> runs = new HashMap<>();
 
-	private final Map<String, RecordedRun> missed = new HashMap<>();
-
 	private volatile @Nullable RuntimeException failure;
 
 	private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor((task) -> {
@@ -93,12 +91,8 @@ final class RunRecordWatch implements AutoCloseable {
 		if (job.get("last") instanceof Document last) {
 			present.add(recorded(name, last));
 		}
-		for (RecordedRun run : List.copyOf(present)) {
-			if (run.isMissed()) {
-				this.missed.put(run.job() + run.planned(), run);
-				present.remove(run);
-			}
-		}
+		// They are no runs, and have no token
+		present.removeIf(RecordedRun::isMissed);
 		Map<Long, RecordedRun> known = this.runs.computeIfAbsent(name, (key) -> new HashMap<>());
 		present.forEach((run) -> known.put(run.token(), run));
 		long oldest = present.stream().mapToLong(RecordedRun::token).min().orElse(0);
