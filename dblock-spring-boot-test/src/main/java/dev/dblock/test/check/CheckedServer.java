@@ -44,7 +44,7 @@ final class CheckedServer implements AutoCloseable {
 
 	private static final BsonInt32 ONE = new BsonInt32(1);
 
-	private static final int UNAUTHORIZED = 13;
+	static final int UNAUTHORIZED = 13;
 
 	private final ConnectionString connection;
 

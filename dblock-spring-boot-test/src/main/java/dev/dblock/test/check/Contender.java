@@ -85,8 +85,8 @@ final class Contender implements AutoCloseable {
 	}
 
 	/**
-	 * Request names that nobody has used, each at the same instant as all others. The
-	 * winners keep them until this contender is closed.
+	 * Request unused names, each at the same instant as all others. The winners keep them
+	 * until this contender is closed.
 	 * @param names how many names
 	 * @param start the instant of the first one, by the clock of this machine
 	 */

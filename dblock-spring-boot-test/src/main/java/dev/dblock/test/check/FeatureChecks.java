@@ -53,8 +53,6 @@ import org.springframework.util.Assert;
  */
 final class FeatureChecks {
 
-	private static final int UNAUTHORIZED = 13;
-
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration SHORT = Duration.ofSeconds(1);
@@ -113,7 +111,8 @@ final class FeatureChecks {
 				return new Row(name, works ? Result.YES : Result.NO, works ? "" : "without the right effect");
 			}
 			catch (MongoException ex) {
-				return (ex.getCode() == UNAUTHORIZED) ? new Row(name, Result.SKIPPED, "the user lacks the privilege")
+				return (ex.getCode() == CheckedServer.UNAUTHORIZED)
+						? new Row(name, Result.SKIPPED, "the user lacks the privilege")
 						: new Row(name, Result.NO, CheckedServer.reason(ex));
 			}
 		});

@@ -135,7 +135,7 @@ class ServerCheckTests {
 									"listIndexes", "changeStream"),
 							privilege(database, "dblock_check.fences", "find", "insert", "update", "createIndex")))
 			.append("roles", List.of()));
-		for (String user : List.of("dblock", "nobody")) {
+		for (String user : List.of("dblock", "other")) {
 			documents.runCommand(new Document("createUser", user).append("pwd", "secret-1")
 				.append("roles", user.equals("dblock") ? List.of("dblock") : List.of()));
 		}
@@ -144,7 +144,7 @@ class ServerCheckTests {
 			.replaceAll("authSource=\\w+", "authSource=" + database);
 		ServerReport report = briefly(uri.replace("USER", "dblock")).run().assertExcludes();
 		assertThat(report.toString()).contains("| clean-up | NO | left behind: ").doesNotContain("secret-1");
-		assertThat(run(uri.replace("USER", "nobody"))).isEqualTo(2);
+		assertThat(run(uri.replace("USER", "other"))).isEqualTo(2);
 		assertThat(printed()).startsWith("Not checked: The collection 'dblock_check' cannot be read.")
 			.contains("docs/security.md")
 			.hasLineCount(1);

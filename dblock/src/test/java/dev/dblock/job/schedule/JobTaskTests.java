@@ -642,13 +642,11 @@ class JobTaskTests {
 
 	@Test
 	void runReportsThePlannedTimesThatItSettles(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
 		JobRun before = ended(at("11:00:00"), at("11:45:00"), null);
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		JobRun run = after(at("12:20:00"), at("11:00:00"));
 		this.status = () -> Optional.of(recorded(null, run, before));
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(output)
 			.containsOnlyOnce("The job 'job' skipped 2 planned times, from 2026-03-01T11:20:00Z to"
 					+ " 2026-03-01T11:40:00Z: the run for 2026-03-01T11:00:00Z was in progress on another until"
@@ -659,26 +657,22 @@ class JobTaskTests {
 
 	@Test
 	void plannedTimesOfAPauseAreSkipped(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		JobRun run = after(at("12:20:00"), at("11:40:00"));
 		this.status = () -> Optional.of(recorded(at("12:01:00"), run, ended(at("11:40:00"), at("11:41:00"), null)));
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(output).containsOnlyOnce(
-				"skipped its planned time 2026-03-01T12:00:00Z: the job was paused until" + " 2026-03-01T12:01:00Z");
+				"skipped its planned time 2026-03-01T12:00:00Z: the job was paused until 2026-03-01T12:01:00Z");
 		assertThat(this.givenUp).isEmpty();
 	}
 
 	@Test
 	void plannedTimesBeforeAPauseAreMissed(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		JobRun run = after(at("12:20:00"), at("11:00:00"));
 		this.status = () -> Optional.of(new JobStatus(NAME, List.of(run, ended(at("11:00:00"), at("11:01:00"), null)),
 				false, null, at("11:30:00"), at("12:10:00"), null, at("12:20:00")));
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(output)
 			.containsOnlyOnce("skipped 2 planned times, from 2026-03-01T11:40:00Z to 2026-03-01T12:00:00Z");
 		assertThat(this.givenUp).containsExactly(at("11:20:00"));
@@ -686,21 +680,20 @@ class JobTaskTests {
 
 	@Test
 	void nothingIsMissedByTheNextPlannedTimeOrByARepetitionOrAnotherSchedule(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		this.status = () -> {
 			throw new AssertionError("nothing to look up");
 		};
 		for (JobRun run : List.of(after(at("12:20:00"), at("12:00:00")), after(at("12:20:00"), at("11:10:00")),
 				new JobRun(NAME, at("12:20:00"), 2, at("12:20:00"), null, null, "another", 1, null, at("11:00:00"),
 						null))) {
-			this.answer = (call) -> grantedRun(run).accept(call);
+			this.answer = grantedRun(run);
 			this.task.fire(new Schedule.Planned(at("12:20:00")));
 		}
 		JobRun changed = after(at("12:20:00"), at("11:40:00"));
 		this.status = () -> Optional
 			.of(recorded(null, changed, ended(at("11:40:00"), at("11:41:00"), "cron 0 */10 * * * * in Z")));
-		this.answer = (call) -> grantedRun(changed).accept(call);
+		this.answer = grantedRun(changed);
 		this.task.fire(new Schedule.Planned(at("12:20:00")));
 		assertThat(output).doesNotContain("missed its").doesNotContain("skipped").containsOnlyOnce("has changed from");
 		assertThat(this.givenUp).isEmpty();
@@ -708,15 +701,13 @@ class JobTaskTests {
 
 	@Test
 	void plannedTimesWithoutTheLockAreNotMissed(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		this.answer = BoundCall::unlocked;
 		this.timers.tick();
 		this.timers.tick();
 		JobRun run = after(at("13:00:00"), at("12:00:00"));
 		this.status = Optional::empty;
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(output).containsOnlyOnce("skipped 2 planned times, from 2026-03-01T12:20:00Z to"
 				+ " 2026-03-01T12:40:00Z: the condition of its lock was false until 2026-03-01T12:40:00Z");
 		assertThat(this.givenUp).isEmpty();
@@ -733,8 +724,7 @@ class JobTaskTests {
 		this.status = Optional::empty;
 		JobRun run = new JobRun(NAME, at("12:00:03"), 1, at("12:00:03"), null, null, "this", 2, null, at("12:00:01"),
 				null);
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(this.givenUp).containsExactly(at("12:00:02"));
 		assertThat(times.next()).as("not asked for more than the next one").isEqualTo("12:00:05");
 		assertThat(this.firings).extracting(JobFiring::plan).containsOnlyNulls();
@@ -743,26 +733,23 @@ class JobTaskTests {
 
 	@Test
 	void plannedTimesBeforeTheFirstRunAreMissed() {
-		this.task.tasks(() -> List.of(this.task));
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		this.answer = failed();
 		this.timers.tick();
 		this.timers.tick();
 		JobRun run = new JobRun(NAME, at("13:00:00"), 1, at("13:00:00"), null, null, "this", 2, null);
 		this.status = () -> Optional.of(recorded(null, run));
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(this.givenUp).containsExactly(at("12:20:00"), at("12:40:00"));
 	}
 
 	@Test
 	void accountThatFailsDoesNotFailTheRun(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		this.status = () -> {
 			throw new IllegalStateException("broken");
 		};
-		this.answer = (call) -> grantedRun(after(at("12:20:00"), at("11:00:00"))).accept(call);
+		this.answer = grantedRun(after(at("12:20:00"), at("11:00:00")));
 		this.timers.tick();
 		assertThat(this.firings).hasSize(1);
 		assertThat(output).containsOnlyOnce("could not be reported");
@@ -780,26 +767,22 @@ class JobTaskTests {
 
 	@Test
 	void outageIsTheReasonOfWhatIsMissedInIt(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
-		cron("0 */20 * * * *");
+		knownCron("0 */20 * * * *");
 		this.answer = failed();
 		this.timers.tick();
 		JobRun run = after(at("12:40:00"), at("12:00:00"));
 		this.status = Optional::empty;
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:20:00Z: the requests of this"
 				+ " instance to the MongoDB server failed: away");
 	}
 
 	@Test
 	void manyMissedPlannedTimesAreReportedInOneLine(CapturedOutput output) {
-		this.task.tasks(() -> List.of(this.task));
-		cron("* * * * * *");
+		knownCron("* * * * * *");
 		JobRun run = after(at("12:05:01"), at("11:00:00"));
 		this.status = () -> Optional.of(recorded(null, run, ended(at("11:00:00"), at("11:00:00"), null)));
-		this.answer = (call) -> grantedRun(run).accept(call);
-		this.timers.tick();
+		grantNext(run);
 		assertThat(output).containsOnlyOnce("missed 1,000 planned times and earlier ones, from 2026-03-01T11:48:21Z to"
 				+ " 2026-03-01T12:05:00Z: no instance was up");
 		assertThat(this.givenUp).hasSize(1000);
@@ -842,6 +825,16 @@ class JobTaskTests {
 
 	private static JobRun ended(Instant planned, Instant ended, @Nullable String plan) {
 		return new JobRun(NAME, planned, 1, planned, ended, JobRun.Outcome.SUCCEEDED, "another", 1, null, null, plan);
+	}
+
+	private void knownCron(String expression) {
+		this.task.tasks(() -> List.of(this.task));
+		cron(expression);
+	}
+
+	private void grantNext(JobRun run) {
+		this.answer = grantedRun(run);
+		this.timers.tick();
 	}
 
 	private static Consumer<BoundCall> grantedRun(JobRun run) {
