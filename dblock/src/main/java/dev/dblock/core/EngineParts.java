@@ -171,7 +171,9 @@ final class EngineParts {
 		LeasedLock handle = lease.kept();
 		if (handle != null) {
 			lease.state().aboutToEnd();
-			CallThreads.execute(this.threads.releases(), () -> {
+			// Not by the threads for releases, which may all be waiting for a server that
+			// was unreachable
+			CallThreads.execute(() -> {
 				try {
 					handle.close();
 				}

@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -10,6 +11,7 @@ import dev.dblock.LockHandles;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
+import dev.dblock.core.Request.Kind;
 import dev.dblock.execution.DefaultLockTemplate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -17,8 +19,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * A handle that is kept until shutdown.
@@ -55,7 +59,7 @@ class KeptHandleTests {
 		this.world.look();
 		this.world.clock().advance(LockWorld.LEASE.dividedBy(2));
 		this.world.look();
-		LockWorld.eventually().until(() -> this.repository.count(Request.Kind.RENEW, "leader") > 0);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "leader") > 0);
 		assertThat(handle.get()).isNotNull();
 	}
 
@@ -166,6 +170,29 @@ class KeptHandleTests {
 		this.world.engine().close();
 		assertThat(this.repository.isHeld("b")).isFalse();
 		assertThat(this.repository.isHeld("c")).isFalse();
+	}
+
+	@Test
+	void isReleasedAtShutdownAlthoughOtherReleasesGetNoAnswer() throws Exception {
+		CompletableFuture<LossReason> lost = new CompletableFuture<>();
+		keep(lost);
+		List<Gate> gates = new ArrayList<>();
+		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		for (int i = 0; i < EngineThreads.MOST_RELEASES_AT_ONCE; i++) {
+			Gate gate = new Gate();
+			gates.add(gate);
+			this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+			assertThatThrownBy(() -> this.locks.acquire("in doubt")).isInstanceOf(QueryTimeoutException.class);
+			gate.awaitReached();
+		}
+		Worker<Boolean> shutdown = Worker.start(() -> {
+			this.world.engine().close();
+			return true;
+		});
+		LockWorld.eventually().until(() -> !this.repository.isHeld("leader"));
+		gates.forEach(Gate::open);
+		shutdown.result();
+		assertThat(lost).isNotDone();
 	}
 
 }
