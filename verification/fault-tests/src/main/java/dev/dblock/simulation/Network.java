@@ -85,8 +85,7 @@ final class Network {
 			if (!this.down) {
 				late(request, applied, there);
 			}
-			this.scheduler.pause(left);
-			throw lost(this.timeouts.apply("simulated: no answer"));
+			throw unanswered(left, "simulated: no answer");
 		}
 		this.scheduler.pause(there);
 		if (isLost()) {
@@ -96,8 +95,7 @@ final class Network {
 		left = Math.max(0, end - this.scheduler.now());
 		long back = delayOfThread();
 		if (this.down || back > left) {
-			this.scheduler.pause(left);
-			throw lost(this.timeouts.apply("simulated: late answer"));
+			throw unanswered(left, "simulated: late answer");
 		}
 		this.scheduler.pause(back);
 		if (isLost()) {
@@ -134,6 +132,16 @@ final class Network {
 				// Would be thrown in the client, which has given up
 			}
 		});
+	}
+
+	/**
+	 * Wait for an answer that does not arrive. Others of the process may give up waiting
+	 * for this request before it fails.
+	 */
+	private RuntimeException unanswered(long nanos, String message) {
+		this.scheduler.requireCurrent().process().troubled(this.scheduler.now() + nanos);
+		this.scheduler.pause(nanos);
+		return lost(this.timeouts.apply(message));
 	}
 
 	private RuntimeException lost(RuntimeException failure) {

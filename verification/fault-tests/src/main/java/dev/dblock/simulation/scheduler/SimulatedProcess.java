@@ -74,7 +74,7 @@ public final class SimulatedProcess {
 	 * Record something that may excuse that a lock was lost, or that a wait failed.
 	 */
 	public void troubled(long now) {
-		this.troubledNanos = now;
+		this.troubledNanos = Math.max(this.troubledNanos, now);
 	}
 
 	public boolean isTroubledSince(long nanos) {
