@@ -10,6 +10,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
 import com.mongodb.client.model.Filters;
@@ -41,6 +42,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
@@ -152,6 +154,20 @@ class MissedPlannedTimesTests {
 		});
 	}
 
+	@Test
+	void runThatTheShutdownInterruptsIsRepeatedByAnotherInstance() throws Exception {
+		ConfigurableApplicationContext closing = this.instances.startApplication("one", InterruptedApplication.class,
+				"spring.lifecycle.timeout-per-shutdown-phase=100ms");
+		Instances.eventually().until(() -> runs("interrupted").size() == 1);
+		this.instances.startApplication("two", InterruptedApplication.class);
+		closing.close();
+		Instances.eventually().until(() -> runs("interrupted").size() == 2);
+		assertThat(runs("interrupted").get(1).plannedAt()).isEqualTo(PLANNED);
+		assertThat(runs("interrupted").get(1).attempt()).isEqualTo(2);
+		assertThat(this.instances.documents().find(Filters.eq("_id", "interrupted")).first().toString())
+			.contains("LOST", "java.lang.InterruptedException");
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void runsSinceTheBackupAreOnlyRepeatedByPoliciesAfterARestore(boolean skipped) throws Exception {
@@ -248,6 +264,38 @@ class MissedPlannedTimesTests {
 		@Bean
 		SchedulingConfigurer late(LateJob job) {
 			return once(job, BEFORE, PLANNED);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class InterruptedApplication {
+
+		@Bean
+		InterruptedJob job() {
+			return new InterruptedJob();
+		}
+
+		@Bean
+		SchedulingConfigurer once(InterruptedJob job) {
+			return (registrar) -> registrar.addTriggerTask(
+					new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(InterruptedJob.class, "run")),
+					(context) -> (context.lastScheduledExecution() == null) ? PLANNED : null);
+		}
+
+	}
+
+	static class InterruptedJob {
+
+		@DistributedLock(name = "interrupted")
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
+		public void run() throws InterruptedException {
+			ran("interrupted");
+			if (runs("interrupted").size() == 1) {
+				new CountDownLatch(1).await();
+			}
 		}
 
 	}

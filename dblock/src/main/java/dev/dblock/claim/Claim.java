@@ -64,6 +64,12 @@ public interface Claim {
 		COMPLETED,
 
 		/**
+		 * The work was interrupted or cancelled before it ended, as by a scheduler that
+		 * shuts down.
+		 */
+		INTERRUPTED,
+
+		/**
 		 * The lease was lost before the work ended.
 		 */
 		LOST,

@@ -138,7 +138,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 		return switch (how) {
 			case COMPLETED ->
 				new RunEnd(idAt(lock), (error != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED, error);
-			case LOST -> new RunEnd(idAt(lock), JobRun.Outcome.LOST, error);
+			case INTERRUPTED, LOST -> new RunEnd(idAt(lock), JobRun.Outcome.LOST, error);
 			case ABANDONED -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, error);
 			// Without an error, the next grant would report the crash once more
 			case ABANDONED_AFTER_NEWS -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, NEVER_BEGAN);

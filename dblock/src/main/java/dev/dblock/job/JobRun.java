@@ -62,7 +62,8 @@ public record JobRun(String jobId, Instant plannedAt, int attempt, Instant start
 		FAILED,
 
 		/**
-		 * The lease was lost before the work ended.
+		 * The lease was lost before the work ended, or the work was interrupted or
+		 * cancelled, as at the shutdown of its instance.
 		 */
 		LOST,
 

@@ -1,9 +1,11 @@
 package dev.dblock.core;
 
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
@@ -283,7 +285,7 @@ class JobRunsTests {
 			.subscribe();
 		assertThat(begun).succeedsWithin(Duration.ofSeconds(60));
 		cancelled.dispose();
-		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.FAILED);
+		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.LOST);
 		assertThat(last().plannedAt()).isEqualTo(third);
 	}
 
@@ -295,6 +297,35 @@ class JobRunsTests {
 		handle.close();
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(last().error()).isEqualTo("java.lang.IllegalStateException: first");
+	}
+
+	@Test
+	void interruptedWorkIsRepeatedAndHasNotFailed() {
+		List<Throwable> interruptions = List.of(new InterruptedException(),
+				new IllegalStateException("stopped", new InterruptedException()), new CancellationException());
+		for (Throwable interruption : interruptions) {
+			LockHandle handle = granted(this.engine.acquire("a", rerun()));
+			handle.runFailed(interruption);
+			assertThat(handle.release()).isTrue();
+			assertThat(last().outcome()).isEqualTo(JobRun.Outcome.LOST);
+			assertThat(last().error()).startsWith(interruption.getClass().getName());
+		}
+		assertThat(last().attempt()).isEqualTo(3);
+		assertThat(refused(this.engine.acquire("a", rerun())).job().reason()).isEqualTo(Reason.DONE);
+	}
+
+	private LockOptions rerun() {
+		return LockOptions.defaults().claim(JobFiring.of(null, new Schedule.Planned(this.at), true));
+	}
+
+	@Test
+	void workThatFailsInAnInterruptedThreadIsRepeated() {
+		LockHandle handle = granted(this.engine.acquire("a", rerun()));
+		Thread.currentThread().interrupt();
+		handle.runFailed(new ClosedByInterruptException());
+		assertThat(Thread.interrupted()).isTrue();
+		handle.close();
+		assertThat(granted(this.engine.acquire("a", rerun())).run().orElseThrow().attempt()).isEqualTo(2);
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package dev.dblock.core.lease;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CancellationException;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
@@ -48,6 +49,8 @@ public final class Lease {
 	private final HandleReference handle = new HandleReference();
 
 	private volatile @Nullable String failure;
+
+	private volatile boolean interrupted;
 
 	private volatile boolean earlierReported;
 
@@ -142,13 +145,27 @@ public final class Lease {
 	}
 
 	/**
-	 * Record that the work for a claim has failed. Only the first failure is recorded.
+	 * Record that the work for a claim has failed in the current thread. Only the first
+	 * failure is recorded.
 	 */
 	public synchronized void failed(Throwable cause) {
 		Claim claim = this.terms.claim();
 		if (claim != null && this.failure == null) {
 			this.failure = claim.textOf(cause);
+			this.interrupted = isInterruption(cause);
 		}
+	}
+
+	/**
+	 * Whether work failed because it was interrupted or cancelled, as by a scheduler that
+	 * shuts down.
+	 */
+	private static boolean isInterruption(Throwable failure) {
+		Throwable cause = failure;
+		while (cause != null && !(cause instanceof InterruptedException) && !(cause instanceof CancellationException)) {
+			cause = cause.getCause();
+		}
+		return cause != null || Thread.currentThread().isInterrupted();
 	}
 
 	/**
@@ -157,7 +174,10 @@ public final class Lease {
 	 */
 	public Claim.@Nullable End claimEnd() {
 		LossReason reason = end();
-		Claim.How how = (reason != null && reason != LossReason.RELEASED) ? Claim.How.LOST : Claim.How.COMPLETED;
+		Claim.How how = this.interrupted ? Claim.How.INTERRUPTED : Claim.How.COMPLETED;
+		if (reason != null && reason != LossReason.RELEASED) {
+			how = Claim.How.LOST;
+		}
 		if (this.hold.isWaived()) {
 			how = this.earlierReported ? Claim.How.ABANDONED_AFTER_NEWS : Claim.How.ABANDONED;
 		}
