@@ -176,9 +176,10 @@ final class MongoStore implements Store {
 	private Member selectServer(Instance instance, long end) {
 		Member member = connected(instance);
 		if (member == this.primary && this.scheduler.now() < this.electedAt) {
-			this.scheduler.pause(Math.min(end, this.electedAt) - this.scheduler.now());
+			long until = Math.min(end, this.electedAt);
+			instance.process().troubled(until);
+			this.scheduler.pause(until - this.scheduler.now());
 			if (this.scheduler.now() >= end) {
-				instance.process().troubled(this.scheduler.now());
 				throw new MongoTimeoutException("Timed out while waiting for a server, simulated");
 			}
 			return selectServer(instance, end);
@@ -196,13 +197,18 @@ final class MongoStore implements Store {
 			long end) {
 		long arrival = member.time();
 		if (this.world.network().isFaulty() && this.scheduler.random().nextInt(BUSY_ONE_OF) == 0) {
-			this.scheduler.pause(this.scheduler.random().nextLong(LONGEST_BUSY_NANOS));
+			long busy = this.scheduler.random().nextLong(LONGEST_BUSY_NANOS);
+			if (busy > Network.NOTICEABLE_NANOS) {
+				instance.process().troubled(this.scheduler.now() + busy);
+			}
+			this.scheduler.pause(busy);
 		}
 		if (command.containsKey("getMore")) {
 			awaitChanges(member, command);
 		}
 		boolean streamed = command.containsKey("getMore") || command.containsKey("aggregate");
 		if (member.closed || streamed && member != this.primary) {
+			instance.process().troubled(this.scheduler.now());
 			throw notPrimary();
 		}
 		this.world.journal().count("command " + command.getFirstKey());
@@ -217,9 +223,14 @@ final class MongoStore implements Store {
 	}
 
 	private void await(Member member, Write write, BooleanSupplier condition) {
+		long began = this.scheduler.now();
 		while (!condition.getAsBoolean()) {
 			if (member.closed) {
+				write.instance.process().troubled(this.scheduler.now());
 				throw notPrimary();
+			}
+			if (this.scheduler.now() - began > Network.NOTICEABLE_NANOS) {
+				write.instance.process().troubled(this.scheduler.now());
 			}
 			if (this.scheduler.now() > write.end) {
 				throw new MongoOperationTimeoutException("simulated: no majority, or an open transaction");

@@ -16,7 +16,8 @@ final class Network {
 
 	private static final int LOST_ONE_OF = 40;
 
-	private static final long NOTICEABLE_NANOS = 50_000_000;
+	/** Longer delays can excuse what is late. */
+	static final long NOTICEABLE_NANOS = 50_000_000;
 
 	private final Scheduler scheduler;
 
