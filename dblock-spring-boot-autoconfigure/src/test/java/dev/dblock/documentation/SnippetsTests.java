@@ -27,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SnippetsTests {
 
 	private static final String IMPORTS = """
+			import java.lang.reflect.Method;
 			import java.time.*;
 			import java.time.temporal.ChronoUnit;
 			import java.util.*;
@@ -49,9 +50,11 @@ class SnippetsTests {
 			import org.springframework.context.event.EventListener;
 			import org.springframework.data.mongodb.MongoDatabaseFactory;
 			import org.springframework.data.mongodb.MongoTransactionManager;
-			import org.springframework.scheduling.annotation.Scheduled;
+			import org.springframework.scheduling.annotation.*;
+			import org.springframework.scheduling.support.*;
 			import org.springframework.transaction.annotation.Transactional;
 			import org.springframework.transaction.reactive.TransactionalOperator;
+			import org.springframework.util.ReflectionUtils;
 			import reactor.core.publisher.Mono;
 			import static com.mongodb.client.model.Filters.*;
 			import static com.mongodb.client.model.Updates.*;

@@ -1,5 +1,6 @@
 package dev.dblock.scenario;
 
+import java.lang.reflect.Method;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,6 +44,9 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.ScheduledMethodRunnable;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -103,6 +107,26 @@ class ScheduledJobTests {
 		await().atMost(LONG).until(() -> runs("late").size() >= PLANNED_TIMES);
 		this.instances.close();
 		assertThat(runs("late")).extracting(JobRun::plannedAt).doesNotHaveDuplicates().isSorted();
+	}
+
+	/**
+	 * The example of the page about scheduled jobs.
+	 */
+	@Test
+	void scheduleThatChangesAtRunTimeIsFollowedByAllInstances(CapturedOutput output) throws Exception {
+		ChangingApplication.cron = "0/2 * * * * *";
+		for (int number = 1; number <= 3; number++) {
+			this.instances.startApplication("instance-" + number, ChangingApplication.class);
+		}
+		await().atMost(LONG).until(() -> runs("invoices").size() >= 2);
+		ChangingApplication.cron = "* * * * * *";
+		await().atMost(LONG)
+			.until(() -> runs("invoices").stream()
+				.filter((run) -> run.plannedAt().getEpochSecond() % 2 == 1)
+				.count() >= 3);
+		this.instances.close();
+		assertThat(runs("invoices")).extracting(JobRun::plannedAt).doesNotHaveDuplicates().isSorted();
+		assertThat(output).doesNotContain("does not know the planned time");
 	}
 
 	@Test
@@ -294,6 +318,37 @@ class ScheduledJobTests {
 
 		private static void ran(String name, Optional<JobRun> run) {
 			RUNS.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>()).add(run.orElseThrow());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class ChangingApplication {
+
+		private static volatile String cron = "-";
+
+		@Bean
+		InvoiceJob job() {
+			return new InvoiceJob();
+		}
+
+		@Bean
+		SchedulingConfigurer invoices(InvoiceJob job) {
+			Method invoice = ReflectionUtils.findMethod(InvoiceJob.class, "invoice");
+			return (registrar) -> registrar.addTriggerTask(new ScheduledMethodRunnable(job, invoice),
+					(context) -> new CronTrigger(cron).nextExecution(context));
+		}
+
+	}
+
+	static class InvoiceJob {
+
+		@DistributedLock(name = "invoices")
+		public void invoice() {
+			RUNS.computeIfAbsent("invoices", (key) -> new CopyOnWriteArrayList<>())
+				.add(LockContext.run().orElseThrow());
 		}
 
 	}

@@ -20,7 +20,9 @@ public @interface JobPolicy {
 
 	/**
 	 * The id of the job, under which its runs are recorded. Set it if several jobs have
-	 * the same lock, so that they never overlap. Can contain {@code ${placeholders}}.
+	 * the same lock, so that they never overlap, or if several beans inherit the method.
+	 * Can contain {@code ${placeholders}} and {@code #{expressions}}, which can use
+	 * {@code bean} and {@code beanName}: {@code #{beanName}-import}.
 	 * @return the id; empty for the name of the lock
 	 */
 	String id() default "";
@@ -65,7 +67,7 @@ public @interface JobPolicy {
 
 	/**
 	 * Behavior for the planned time of a run whose instance crashed, or lost the lock
-	 * before the run ended.
+	 * before the run ended, and of a run that was interrupted.
 	 */
 	enum WhenCrashed {
 

@@ -58,6 +58,16 @@ abstract class DocumentedContext {
 
 	abstract List<Order> orders();
 
+	interface Schedules {
+
+		String cronOfInvoices();
+
+	}
+
+	static class InvoiceJob {
+
+	}
+
 	abstract void invoice();
 
 	abstract void invoice(Order order);

@@ -6,9 +6,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
@@ -31,6 +33,7 @@ import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobPolicy;
@@ -38,6 +41,7 @@ import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -76,6 +80,7 @@ import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.scheduling.config.CronTask;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.scheduling.support.PeriodicTrigger;
 import org.springframework.scheduling.support.ScheduledMethodRunnable;
 import org.springframework.test.util.AopTestUtils;
 import org.springframework.util.ReflectionUtils;
@@ -561,13 +566,103 @@ class JobChecksTests {
 	}
 
 	@Test
-	void missedPlannedTimesOfSeveralBeansBehindOneMethodStopTheStart() {
+	void beansBehindOneMethodOfAnInterfaceAreJobsOfTheirOwn() {
 		this.contextRunner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(FirstOfSeveral.class)
+			.withBean(SecondOfSeveral.class)
+			.run((context) -> {
+				JobOperations operations = context.getBean(JobOperations.class);
+				assertThat(operations.list()).extracting(JobInfo::id).containsExactly("first", "second");
+				assertThat(operations.runNow("first").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
+				JobEngine engine = context.getBean(JobEngine.class);
+				assertThat(engine.asked("first")).hasSize(1);
+				assertThat(engine.asked("second")).isEmpty();
+			});
+	}
+
+	@Test
+	void missedPlannedTimesOfSeveralBeansThatATaskDoesNotShowStopTheStart() {
+		this.contextRunner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean("configurer", SchedulingConfigurer.class,
+					() -> (registrar) -> registrar.addCronTask(new Hidden(), "0 0 2 1 1 *"))
 			.withBean(FirstOfSeveral.class)
 			.withBean(SecondOfSeveral.class)
 			.run((context) -> assertFails(context, FirstOfSeveral.class.getName(),
 					"whenMissed = RUN needs the run record at startup",
 					"several beans as " + OneMethod.class.getName()));
+	}
+
+	@Test
+	void beansThatInheritAMethodAreJobsWithIdsAndSchedulesOfTheirOwn() {
+		this.contextRunner.withBean("north", NorthImport.class).withBean("south", SouthImport.class).run((context) -> {
+			JobOperations operations = context.getBean(JobOperations.class);
+			assertThat(operations.list()).extracting(JobInfo::id).containsExactly("north-import", "south-import");
+			assertThat(operations.find("south-import").orElseThrow().schedules()).hasSize(1);
+			assertThat(operations.runNow("south-import").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
+			Import south = AopTestUtils.getTargetObject(context.getBean(SouthImport.class));
+			Import north = AopTestUtils.getTargetObject(context.getBean(NorthImport.class));
+			await().atMost(LONG).until(() -> !south.ran.isEmpty());
+			assertThat(north.ran).isEmpty();
+		});
+	}
+
+	@Test
+	void differentExpressionsThatGiveOneNameAreRefusedAtTheCall(CapturedOutput output) {
+		this.contextRunner.withBean(OneNameByExpressions.class).run((context) -> {
+			OneNameByExpressions jobs = AopTestUtils.getTargetObject(context.getBean(OneNameByExpressions.class));
+			await().atMost(LONG)
+				.untilAsserted(() -> assertThat(output).contains("are different jobs whose locks are both 'stock'"));
+			context.close();
+			assertThat(jobs.ran).hasSizeLessThanOrEqualTo(1);
+		});
+	}
+
+	@Test
+	void lambdaThatCallsALockedMethodIsReported(CapturedOutput output) {
+		this.contextRunner.withBean(Unscheduled.class)
+			.withBean("configurer", SchedulingConfigurer.class, () -> (registrar) -> {
+				registrar.addFixedRateTask(() -> {
+				}, Duration.ofMillis(50));
+			})
+			.withUserConfiguration(ByLambda.class)
+			.run((context) -> {
+				await().atMost(LONG)
+					.untilAsserted(() -> assertThat(output).contains(
+							Unscheduled.class.getName() + "#run, whose lock does" + " not know the planned time",
+							"Add new ScheduledMethodRunnable(bean, \"run\")"));
+				JobEngine engine = context.getBean(JobEngine.class);
+				await().atMost(LONG).until(() -> engine.asked("unscheduled").size() > 2);
+				assertThat(output.toString().split("does not know the planned time", -1)).hasSize(2);
+			});
+	}
+
+	@Test
+	void beanThatIsCreatedLaterCatchesUp() {
+		Instant last = Instant.now().minus(Duration.ofDays(3));
+		JobEngine engine = new JobEngine(new JobEngine.JobRecords() {
+			@Override
+			public Optional<JobStatus> find(String lock, String jobId, @Nullable Duration limit) {
+				JobRun run = JobEngine.run("first", daily(last), last);
+				return Optional.of(new JobStatus(lock, List.of(run), false, null, null, null, null, Instant.now()));
+			}
+		});
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withBean("engine", JobEngine.class, () -> engine)
+			.withBean(DefaultLockTemplate.class)
+			.withUserConfiguration(Scheduling.class)
+			.withBean("late", CatchingUp.class, CatchingUp::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(engine.asked("first")).isEmpty();
+				context.getBean(CatchingUp.class);
+				await().atMost(LONG).until(() -> !engine.firings("first").isEmpty());
+				assertThat(engine.planned("first").get(0)).isBefore(Instant.now()).isAfter(last);
+			});
+	}
+
+	private static Instant daily(Instant at) {
+		return at.truncatedTo(ChronoUnit.DAYS).plus(Duration.ofHours(2));
 	}
 
 	@Test
@@ -1241,6 +1336,89 @@ class JobChecksTests {
 		@Scheduled(cron = "0 0 2 1 1 *")
 		@DistributedLock(name = "second")
 		public void run() {
+		}
+
+	}
+
+	/**
+	 * A task that looks as if it belonged to either bean.
+	 */
+	static class Hidden implements Runnable {
+
+		@Override
+		public void run() {
+		}
+
+		@Override
+		public String toString() {
+			return OneMethod.class.getName() + ".run";
+		}
+
+	}
+
+	abstract static class Import {
+
+		final Set<String> ran = ConcurrentHashMap.newKeySet();
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "import")
+		@JobPolicy(id = "#{beanName}-import")
+		void run() {
+			this.ran.add("run");
+		}
+
+	}
+
+	static class NorthImport extends Import {
+
+	}
+
+	static class SouthImport extends Import {
+
+	}
+
+	static class OneNameByExpressions {
+
+		private final Set<String> ran = ConcurrentHashMap.newKeySet();
+
+		@Scheduled(fixedRate = 50)
+		@DistributedLock(name = "#{'st' + 'ock'}")
+		void one() {
+			this.ran.add("one");
+		}
+
+		@Scheduled(fixedRate = 50)
+		@DistributedLock(name = "#{'stoc' + 'k'}")
+		void two() {
+			this.ran.add("two");
+		}
+
+	}
+
+	static class Unscheduled {
+
+		@DistributedLock(name = "unscheduled")
+		public void run() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ByLambda {
+
+		@Bean
+		SchedulingConfigurer byLambda(Unscheduled job) {
+			return (registrar) -> registrar.addTriggerTask(job::run, new PeriodicTrigger(Duration.ofMillis(50)));
+		}
+
+	}
+
+	static class CatchingUp {
+
+		@Scheduled(cron = "0 0 2 * * *", zone = "UTC")
+		@DistributedLock(name = "first")
+		@JobPolicy(whenMissed = WhenMissed.RUN, startWithinString = "3d")
+		void run() {
 		}
 
 	}

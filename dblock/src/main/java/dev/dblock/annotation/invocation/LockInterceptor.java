@@ -24,7 +24,11 @@ final class LockInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		LockedOperation operation = operation(invocation.getMethod(), invocation.getThis()).orElse(null);
-		return (operation != null) ? operation.strategy().invoke(operation, invocation) : invocation.proceed();
+		if (operation == null) {
+			return invocation.proceed();
+		}
+		UnobservedCalls.report(invocation);
+		return operation.strategy().invoke(operation, invocation);
 	}
 
 	private Optional<LockedOperation> operation(Method method, @Nullable Object target) {

@@ -10,6 +10,7 @@ import dev.dblock.annotation.invocation.CallSource;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.schedule.BoundCall;
 import dev.dblock.job.schedule.JobMethod;
+import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +19,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class JobCalls implements CallSource {
 
+	private final ScheduledJobs jobs;
+
 	private final JobMethod job;
 
-	JobCalls(JobMethod job) {
+	JobCalls(ScheduledJobs jobs, JobMethod job) {
+		this.jobs = jobs;
 		this.job = job;
 	}
 
@@ -32,7 +36,7 @@ final class JobCalls implements CallSource {
 	@Override
 	public @Nullable CallObserver take() {
 		BoundCall call = BoundCall.take(this.job);
-		return (call != null) ? new Call(this.job, call) : null;
+		return (call != null) ? new Call(this.jobs, this.job, call) : null;
 	}
 
 	@Override
@@ -43,10 +47,11 @@ final class JobCalls implements CallSource {
 	/**
 	 * A call by the scheduler.
 	 *
+	 * @param jobs the jobs of the context
 	 * @param job the job
 	 * @param bound the call as the scheduler made it
 	 */
-	private record Call(JobMethod job, BoundCall bound) implements CallObserver {
+	private record Call(ScheduledJobs jobs, JobMethod job, BoundCall bound) implements CallObserver {
 
 		@Override
 		public String name(Object lock, Supplier<String> name) {
@@ -59,7 +64,7 @@ final class JobCalls implements CallSource {
 				return declared;
 			}
 			if (fullName != null) {
-				this.job.lockedBy(fullName);
+				this.jobs.lockedBy(this.job, fullName);
 			}
 			JobFiring firing = this.bound.firing(this.job.declaration());
 			return (firing != null) ? declared.claim(firing) : declared;

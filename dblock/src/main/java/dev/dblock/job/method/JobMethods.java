@@ -1,6 +1,7 @@
 package dev.dblock.job.method;
 
 import java.lang.reflect.Method;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -21,6 +22,8 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.config.BeanExpressionContext;
+import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -44,6 +47,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	 */
 	public JobMethods(ScheduledJobs jobs) {
 		this.jobs = jobs;
+		jobs.findTargetsBy(new TargetsOfTasks());
 	}
 
 	@Override
@@ -90,7 +94,8 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	private void add(Object bean, String beanName, Advised proxy, Class<?> type, Method method,
 			Function<JobPolicies, JobMethod.Declaration> declaration) {
 		JobMethod job = this.jobs.method(beanName, type, method.getName(),
-				() -> declaration.apply(new JobPolicies(this.jobs, this::resolve)));
+				() -> declaration.apply(new JobPolicies(this.jobs, (text) -> resolve(text, beanName))));
+		job.add(TargetsOfTasks.innermost(bean));
 		// Spring's blocking and reactive tasks are identified by these texts
 		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
 		Method invocable = invocable(method, bean.getClass());
@@ -111,8 +116,8 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	 * Surround the advice of a job: the scheduler's call enters outside of all advice,
 	 * and a call of the method itself is recorded inside of all advice.
 	 */
-	private static void carry(Advised proxy, Method method, JobMethod job) {
-		proxy.addAdvisor(0, advisor(method, new CallCarrier(new JobCalls(job))));
+	private void carry(Advised proxy, Method method, JobMethod job) {
+		proxy.addAdvisor(0, advisor(method, new CallCarrier(new JobCalls(this.jobs, job))));
 		innermost(proxy).addAdvisor(advisor(method, (MethodInterceptor) (invocation) -> {
 			job.called();
 			return invocation.proceed();
@@ -124,9 +129,17 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 				? innermost(inner) : proxy;
 	}
 
-	private @Nullable String resolve(String text) {
-		return (this.beans instanceof ConfigurableBeanFactory configurable) ? configurable.resolveEmbeddedValue(text)
-				: text;
+	private @Nullable String resolve(String text, String beanName) {
+		if (!(this.beans instanceof ConfigurableBeanFactory configurable)) {
+			return text;
+		}
+		String resolved = configurable.resolveEmbeddedValue(text);
+		BeanExpressionResolver expressions = configurable.getBeanExpressionResolver();
+		if (resolved == null || expressions == null) {
+			return resolved;
+		}
+		Object value = expressions.evaluate(resolved, new BeanOfJob(configurable, beanName));
+		return (value != null) ? value.toString() : null;
 	}
 
 	private static Advisor advisor(Method locked, MethodInterceptor advice) {
@@ -172,6 +185,47 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	 * @param engine the engine of the lock
 	 */
 	public record LockOfJob(String name, @Nullable String defaultId, LockEngine engine) {
+	}
+
+	/**
+	 * The names that expressions can use in addition to those of all beans: {@code bean}
+	 * and {@code beanName}.
+	 */
+	private static final class BeanOfJob extends BeanExpressionContext {
+
+		private final String beanName;
+
+		BeanOfJob(ConfigurableBeanFactory beans, String beanName) {
+			super(beans, null);
+			this.beanName = beanName;
+		}
+
+		@Override
+		public boolean containsObject(String key) {
+			return key.equals("bean") || key.equals("beanName") || super.containsObject(key);
+		}
+
+		@Override
+		public @Nullable Object getObject(String key) {
+			return switch (key) {
+				case "bean" -> getBeanFactory().getBean(this.beanName);
+				case "beanName" -> this.beanName;
+				default -> super.getObject(key);
+			};
+		}
+
+		// The resolver evaluates equal contexts by the first one of them
+
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return other instanceof BeanOfJob job && super.equals(job) && this.beanName.equals(job.beanName);
+		}
+
+		@Override
+		public int hashCode() {
+			return Objects.hash(super.hashCode(), this.beanName);
+		}
+
 	}
 
 	private static @Nullable Method invocable(Method method, Class<?> beanType) {

@@ -1,8 +1,11 @@
 package dev.dblock.job.schedule;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
@@ -39,6 +42,9 @@ public final class JobMethod {
 	/** The latest planned time that was fired, by any of the job's schedules. */
 	private final LatestPlanned latest = new LatestPlanned();
 
+	/** The beans with this method, more than one if they are scoped. */
+	private final List<WeakReference<Object>> targets = new CopyOnWriteArrayList<>();
+
 	private @Nullable Runnable carrying;
 
 	private boolean captured;
@@ -74,6 +80,19 @@ public final class JobMethod {
 
 	LatestPlanned latest() {
 		return this.latest;
+	}
+
+	/**
+	 * Add a bean with this method.
+	 * @param target the bean, without the proxies in front of it
+	 */
+	public void add(Object target) {
+		this.targets.removeIf((each) -> each.get() == null);
+		this.targets.add(new WeakReference<>(target));
+	}
+
+	boolean isOf(Object target) {
+		return this.targets.stream().anyMatch((each) -> each.get() == target);
 	}
 
 	/**

@@ -56,11 +56,19 @@ final class JobScheduler implements TaskScheduler {
 			JobTask job = job(task, periodic.isFixedRate() ? period : null);
 			Duration delay = Objects.requireNonNullElse(periodic.getInitialDelayDuration(), Duration.ZERO);
 			return (job != null) ? job.periodic(periodic.isFixedRate() ? fixedRate(period) : fixedDelay(period),
-					getClock().instant().plus(delay)) : this.scheduler.schedule(task, trigger);
+					getClock().instant().plus(delay)) : this.scheduler.schedule(other(task), trigger);
 		}
 		JobTask job = job(task, (trigger instanceof CronTrigger cron) ? shortestPeriod(cron) : null);
-		return (job != null) ? job.byTrigger(ClockChanges.adapt(trigger, this.jobs.of(task), getClock()))
-				: this.scheduler.schedule(task, trigger);
+		return (job != null) ? byTrigger(job, ClockChanges.adapt(trigger, this.jobs.of(task), getClock()))
+				: this.scheduler.schedule(other(task), trigger);
+	}
+
+	private @Nullable ScheduledFuture<?> byTrigger(JobTask job, Trigger trigger) {
+		ScheduledFuture<?> future = job.byTrigger(trigger);
+		if (this.jobs.isChecked()) {
+			this.jobs.addedLate(job);
+		}
+		return future;
 	}
 
 	@Override
@@ -73,28 +81,28 @@ final class JobScheduler implements TaskScheduler {
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
 		JobTask job = job(task, period);
 		return (job != null) ? job.periodic(fixedRate(period), startTime)
-				: this.scheduler.scheduleAtFixedRate(task, startTime, period);
+				: this.scheduler.scheduleAtFixedRate(other(task), startTime, period);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
 		JobTask job = job(task, period);
 		return (job != null) ? job.periodic(fixedRate(period), getClock().instant())
-				: this.scheduler.scheduleAtFixedRate(task, period);
+				: this.scheduler.scheduleAtFixedRate(other(task), period);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
 		JobTask job = job(task, null);
 		return (job != null) ? job.periodic(fixedDelay(delay), startTime)
-				: this.scheduler.scheduleWithFixedDelay(task, startTime, delay);
+				: this.scheduler.scheduleWithFixedDelay(other(task), startTime, delay);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
 		JobTask job = job(task, null);
 		return (job != null) ? job.periodic(fixedDelay(delay), getClock().instant())
-				: this.scheduler.scheduleWithFixedDelay(task, delay);
+				: this.scheduler.scheduleWithFixedDelay(other(task), delay);
 	}
 
 	private static Schedule fixedRate(Duration period) {
@@ -103,6 +111,10 @@ final class JobScheduler implements TaskScheduler {
 
 	private static Schedule fixedDelay(Duration delay) {
 		return new Schedule.FixedDelay(delay);
+	}
+
+	private Runnable other(Runnable task) {
+		return new Firing(task, this.jobs.other(task));
 	}
 
 	private @Nullable JobTask job(Runnable task, @Nullable Duration period) {

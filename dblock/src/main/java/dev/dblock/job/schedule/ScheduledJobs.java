@@ -45,6 +45,9 @@ public final class ScheduledJobs {
 	/** How long a test waits for the answer of a job that returns before it. */
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
+	/** How long the scheduler may take for the tasks of one bean. */
+	private static final Duration BEAN_CREATION = Duration.ofMillis(100);
+
 	private final Map<Place, JobMethod> places = new ConcurrentHashMap<>();
 
 	private final Map<String, Set<JobMethod>> methods = new ConcurrentHashMap<>();
@@ -67,6 +70,8 @@ public final class ScheduledJobs {
 
 	private volatile Consumer<Set<String>> declarations = (findings) -> {
 	};
+
+	private volatile Targets targets = Targets.UNKNOWN;
 
 	private volatile boolean scheduling;
 
@@ -187,6 +192,21 @@ public final class ScheduledJobs {
 		this.declarations = check;
 	}
 
+	/**
+	 * Set how the targets of tasks are found.
+	 * @param targets finds them
+	 */
+	public void findTargetsBy(Targets targets) {
+		this.targets = targets;
+	}
+
+	/**
+	 * Return what to schedule for a task that is no job.
+	 */
+	Runnable other(Runnable task) {
+		return this.targets.other(task);
+	}
+
 	void checkDeclarations(Set<String> findings) {
 		this.declarations.accept(findings);
 	}
@@ -228,10 +248,13 @@ public final class ScheduledJobs {
 
 	/**
 	 * Return the methods to which a task can belong; several if several beans have the
-	 * class.
+	 * class, and the task does not show its bean.
 	 */
 	Collection<JobMethod> of(Runnable task) {
-		return this.methods.getOrDefault(task.toString(), Set.of());
+		Set<JobMethod> methods = this.methods.getOrDefault(task.toString(), Set.of());
+		Object target = (methods.size() > 1) ? this.targets.of(task) : null;
+		List<JobMethod> own = methods.stream().filter((method) -> target != null && method.isOf(target)).toList();
+		return own.isEmpty() ? methods : own;
 	}
 
 	/**
@@ -275,6 +298,18 @@ public final class ScheduledJobs {
 			}
 		}
 		this.tasks.clear();
+	}
+
+	/**
+	 * Check for unfinished work from before a bean was created after the startup, once
+	 * the scheduler has all tasks of the bean.
+	 */
+	void addedLate(JobTask task) {
+		for (JobMethod method : task.methods()) {
+			if (!this.onlyOnRequest && tasks(method).equals(List.of(task))) {
+				task.timer().startBeside(task.now().plus(BEAN_CREATION), () -> LookBack.begin(method, tasks(method)));
+			}
+		}
 	}
 
 	boolean isChecked() {
@@ -374,6 +409,57 @@ public final class ScheduledJobs {
 
 		/** Empty settings. */
 		static final Settings NONE = new Settings(null, null, null, null);
+
+	}
+
+	/**
+	 * Record the lock of a call, if only a call determines it.
+	 * @param method the method
+	 * @param fullName the full name of the lock
+	 * @throws IllegalStateException if another job has the same lock and no id of its own
+	 */
+	public void lockedBy(JobMethod method, String fullName) {
+		method.lockedBy(fullName);
+		if (method.declaration().id() != null) {
+			return;
+		}
+		for (ScheduledJobs context : family()) {
+			for (JobMethod other : context.scheduled()) {
+				if (other != method && other.id().equals(fullName)
+						&& other.declaration().engine() == method.declaration().engine()) {
+					throw new IllegalStateException(("%s and %s are different jobs whose locks are both '%s', so each"
+							+ " planned time would run only one of them; give each its own id with"
+							+ " @JobPolicy(id = …), or give the locks different names")
+						.formatted(method.place(), other.place(), fullName));
+				}
+			}
+		}
+	}
+
+	/**
+	 * Finds the beans behind the tasks of a scheduler.
+	 */
+	public interface Targets {
+
+		/** Finds nothing. */
+		Targets UNKNOWN = (task) -> null;
+
+		/**
+		 * Return the object whose method a task calls.
+		 * @param task the task
+		 * @return the object, without the proxies in front of it; {@code null} if the
+		 * task does not show that
+		 */
+		@Nullable Object of(Runnable task);
+
+		/**
+		 * Return what to schedule for a task that is not known to be a job.
+		 * @param task the task
+		 * @return what to run instead of it
+		 */
+		default Runnable other(Runnable task) {
+			return task;
+		}
 
 	}
 
