@@ -8,7 +8,8 @@
  * time; it may even begin its work after that. That two never have the lock at the same time
  * is checked by lock.pml.
  *
- * RERUN repeats what crashed. The weakened forms are macros in capitals, as in lock.pml.
+ * RERUN repeats what crashed. SETTLED lets each planned time become too late, which is then
+ * recorded. The weakened forms are macros in capitals, as in lock.pml.
  */
 
 #ifndef TRIES
@@ -22,8 +23,8 @@
 
 #define NOBODY 255
 
-mtype:state = { idle, asking, running, over, done };
-mtype:outcome = { none, succeeded, failed, lost, crashed, abandoned };
+mtype:state = { idle, asking, running, late, over, done };
+mtype:outcome = { none, succeeded, failed, lost, crashed, abandoned, missed };
 
 /* --- the document: the lock, and the last run of the job --------------------------------- */
 
@@ -48,7 +49,11 @@ typedef Request {
 	byte id;                /* of the firing, while it is not delivered */
 	mtype:outcome sent = none;      /* the release: how the work ended, abandoned if it never began */
 	byte planned;           /* what was granted; 0 for nothing */
-	byte attempt
+	byte attempt;
+#ifdef EXPIRED_NOT_COMPARED
+	bit decided;            /* that it is too late, when it was refused */
+#endif
+	bit expiry              /* sent, and the last one not delivered yet */
 };
 
 Firing firing[FIRINGS];
@@ -63,16 +68,22 @@ typedef Planned {
 	byte begunBy[4];        /* the firing that began an attempt, plus 1 */
 	byte finished;          /* the attempt that succeeded, as the server knows; 0 for none */
 	byte owed;              /* the attempt that has to follow a crashed one; 0 for none */
-	bit doubt               /* a lease ended, or an operator ended it, before there was an outcome */
+	bit doubt;              /* a lease ended, or an operator ended it, before there was an outcome */
+	bit tooLate;            /* startWithin is over by the server's clock */
+	bit recorded;           /* recorded as missed */
+	bit passed;             /* settled by the grant of a later one, without a run */
+	byte reports            /* how often it was reported as missed */
 };
 
 Planned plan[3];
+byte missedBy[3];               /* the firing that recorded it, plus 1 */
 bit forced;                     /* an operator ended the last run, which was not granted again since */
 byte owedBefore;                /* owed by the last planned time before its last grant */
 
 byte p;
 byte a;
 bit due;
+bit expires;
 mtype:outcome again = none;
 
 #define line(...) #__VA_ARGS__
@@ -93,10 +104,25 @@ mtype:outcome again = none;
 #define isOpen (lastEnd == none)
 #endif
 #define isByFiring (lastPlanned > 0 && lastFiring == request[me].id)
+#ifdef LATE_NOT_REFUSED
+#define isLate false
+#else
+#define isLate (plan[asked(me)].tooLate)
+#endif
+#ifdef LATE_RETRY_GRANTED
+#define isBegun true
+#else
+#define isBegun (lastAgain != none || (lastOutcome != none && lastOutcome != abandoned))
+#endif
+#ifdef MISSED_GRANTED_AGAIN
+#define isMissed false
+#else
+#define isMissed (lastOutcome == missed)
+#endif
 #ifdef RETRY_AFTER_SUCCESS
 #define isSame isByFiring
 #else
-#define isSame (isByFiring && lastOutcome != succeeded)
+#define isSame (isByFiring && lastOutcome != succeeded && !isMissed && (!isLate || isBegun))
 #endif
 #define isRunning (leased && lastOutcome == none && holder != NOBODY)
 #ifdef FINISHED_REPEATED
@@ -147,10 +173,23 @@ inline leave() {
 	holder = NOBODY
 }
 
+/* Too late for a run, and neither run nor missed. */
+#ifdef ABANDONED_NOT_EXPIRED
+#define isUnsettled false
+#else
+#define isUnsettled (isReopened && lastAttempt == 1)
+#endif
+#ifdef RUNNING_EXPIRED
+#define isBusy false
+#else
+#define isBusy isRunning
+#endif
+#define isTooLate (isLate && (isUnsettled || (isLater && !isBusy)))
+
 inline decide() {
 	due = 1;
 	if
-	:: lastPlanned > 0 && (isSame || repeats || isReopened) ->
+	:: lastPlanned > 0 && (isSame || repeats || (isReopened && !isLate)) ->
 		p = lastPlanned;
 		a = lastAttempt;
 		if
@@ -160,7 +199,8 @@ inline decide() {
 	:: else ->
 		p = asked(me);
 		a = 1;
-		due = isLater
+		due = isLater && !isLate;
+		expires = isTooLate
 	fi
 }
 
@@ -180,8 +220,12 @@ inline deliverAcquire() {
 		promise(!forced || p != lastPlanned || a == lastAttempt,
 			not repeated: a run that an operator ended is repeated);
 #endif
+		promise(!plan[p].recorded, settled once: a planned time that was recorded as missed is granted);
+		promise(p != asked(me) || !plan[p].tooLate || plan[p].begunBy[1] > 0 || plan[p].doubt || repeats,
+			in time: a planned time is granted although it is too late);
 		owedBefore = plan[p].owed;
 		forced = 0;
+		plan[1].passed = plan[1].passed || (p == 2 && plan[1].begunBy[1] == 0 && (lastPlanned == 0 || (lastPlanned == 1 && isOpen)));
 		lastPlanned = p;
 		lastAttempt = a;
 		lastFiring = request[me].id;
@@ -198,16 +242,88 @@ inline deliverAcquire() {
 		fi;
 		printf("- %c%d is granted planned time %d, attempt %d, again %e\n", 'A' + firingOf(me), me % TRIES + 1, p, a, again)
 	:: !due ->
-		say(is refused: done);
-		promise(lastPlanned != asked(me) || lastOutcome != abandoned || plan[asked(me)].begunBy[1] > 0 || plan[asked(me)].doubt,
-			open again: a planned time that never began was refused)
+		if
+		:: expires ->
+			say(is refused: too late);
+			if
+			:: request[me].state == asking ->
+#ifdef EXPIRED_NOT_COMPARED
+				request[me].decided = 1;
+#endif
+				request[me].state = late
+			:: else -> skip
+			fi
+		:: else ->
+			say(is refused: done);
+			promise(lastPlanned != asked(me) || lastOutcome != abandoned || plan[asked(me)].begunBy[1] > 0 || plan[asked(me)].doubt,
+				open again: a planned time that never began was refused)
+		fi
 	:: else -> say(is refused: the lock is held)
 	fi;
 	request[me].id = 0;
 	p = 0;
 	a = 0;
 	due = 0;
+	expires = 0;
 	again = none
+}
+
+/* The record of a planned time that is too late, if the last run is still the one by which that
+ * was decided. The answer may be lost; the firing then sends it again. */
+#define hasRecorded (plan[asked(me)].recorded && missedBy[asked(me)] == firingOf(me) + 1)
+#ifdef HISTORY_NOT_SEARCHED
+#define hasExpired (hasRecorded && lastOutcome == missed && lastPlanned == asked(me))
+#else
+#define hasExpired hasRecorded
+#endif
+
+inline deliverExpiry() {
+	request[me].id = firing[firingOf(me)].id;
+	decide();
+#ifdef EXPIRED_NOT_COMPARED
+	expires = expires || request[me].decided;
+#endif
+#ifdef REPORTED_BY_ALL
+	due = plan[asked(me)].recorded;
+#else
+	due = hasExpired;
+#endif
+	if
+	:: !hasExpired && expires ->
+		promise(plan[asked(me)].begunBy[1] == 0, settled once: a planned time that has begun is recorded as missed);
+		promise(!(lastOutcome == none && leased && holder != NOBODY), settled once: the record of a run that is in progress moves on);
+		lastPlanned = asked(me);
+		lastAttempt = 0;
+		lastFiring = request[me].id;
+		lastAgain = none;
+		lastOutcome = missed;
+		leave();
+		plan[asked(me)].recorded = 1;
+		missedBy[asked(me)] = firingOf(me) + 1;
+		due = 1;
+		say(records its planned time as missed)
+	:: else -> skip
+	fi;
+	request[me].id = 0;
+	p = 0;
+	a = 0;
+	expires = 0;
+	again = none
+}
+
+/* The answer arrives: whether this firing has made the entry. */
+inline reportExpiry() {
+	request[me].expiry = 0;
+	if
+	:: due ->
+		plan[asked(me)].reports++;
+		promise(plan[asked(me)].reports == 1, reported once: two firings report the same missed planned time);
+		say(reports its planned time as missed)
+	:: else ->
+		promise(!hasRecorded, reported once: the firing that recorded a missed planned time does not report it)
+	fi;
+	request[me].state = done;
+	due = 0
 }
 
 /* By the id of the request; another holder's release changes nothing. */
@@ -245,6 +361,10 @@ inline begin() {
 	promise(plan[request[me].planned].begunBy[request[me].attempt] == 0
 		|| plan[request[me].planned].begunBy[request[me].attempt] == firingOf(me) + 1,
 		once: two firings began the same attempt at a planned time);
+#ifdef SETTLED
+	promise(!plan[request[me].planned].recorded, settled once: a planned time that was recorded as missed is begun);
+	promise(!plan[request[me].planned].passed, settled once: a planned time is begun after a later one had settled it);
+#endif
 	promise(plan[request[me].planned].finished == 0 || request[me].attempt < plan[request[me].planned].finished,
 		not repeated: a planned time that was finished is begun again);
 	plan[request[me].planned].begunBy[request[me].attempt] = firingOf(me) + 1;
@@ -294,6 +414,12 @@ active proctype world() {
 			say(sends acquire) }
 		:: d_step { request[me].acquire -> deliverAcquire() }
 		:: d_step { request[me].state == asking && request[me].planned > 0 -> begin() }
+#ifdef SETTLED
+		:: d_step { request[me].state == late && !request[me].expiry ->
+			request[me].expiry = 1 }
+		:: d_step { request[me].expiry -> deliverExpiry(); reportExpiry() }
+		:: d_step { request[me].expiry -> deliverExpiry(); due = 0; say(gets no answer) }
+#endif
 		/* In doubt, or refused. */
 		:: d_step { request[me].state == asking ->
 			request[me].state = over;
@@ -337,6 +463,10 @@ active proctype world() {
 		fi;
 		me = 0
 	   }
+#ifdef SETTLED
+	:: d_step { !plan[1].tooLate -> plan[1].tooLate = 1; printf("- it is too late for planned time 1\n") }
+	:: d_step { plan[1].tooLate && !plan[2].tooLate -> plan[2].tooLate = 1; printf("- it is too late for planned time 2\n") }
+#endif
 	:: d_step { leased && holder != NOBODY ->
 		leased = 0;
 		plan[lastPlanned].doubt = plan[lastPlanned].doubt || lastOutcome == none;
