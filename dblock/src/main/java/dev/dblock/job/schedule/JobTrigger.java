@@ -107,7 +107,7 @@ final class JobTrigger implements PlannedTrigger {
 			return null;
 		}
 		Duration delay = Duration.between(this.clock.now(own), planned);
-		if (overlapped == null && delay.compareTo(BEHIND) < 0) {
+		if (overlapped == null && cron() == null && delay.compareTo(BEHIND) < 0) {
 			warn(planned, delay.negated());
 		}
 		long now = this.clock.nanoTime();

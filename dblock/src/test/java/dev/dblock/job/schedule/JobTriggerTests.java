@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.scheduling.TriggerContext;
 import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 
@@ -60,6 +61,25 @@ class JobTriggerTests {
 		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
 		assertFires("2026-03-01T12:00:02Z");
 		assertFires("2026-03-01T12:00:03Z");
+	}
+
+	@Test
+	void clockThatIsBehindAtTheStartIsNoFaultOfACronExpression(CapturedOutput output) {
+		this.own.set(Duration.ofSeconds(-12));
+		CronTrigger cron = new CronTrigger("* * * * * *", ZoneOffset.UTC) {
+
+			@Override
+			public @Nullable Instant nextExecution(TriggerContext context) {
+				Instant planned = super.nextExecution(context);
+				// The answer to another request arrives
+				JobTriggerTests.this.clock.learn(JobTriggerTests.this.own.server(), JobTriggerTests.this.own.nanoTime(),
+						JobTriggerTests.this.own);
+				return planned;
+			}
+
+		};
+		assertThat(new JobTrigger(cron, this.clock).nextExecution(this.context)).isNotNull();
+		assertThat(output).doesNotContain("must plan by TriggerContext.getClock()");
 	}
 
 	@Test
