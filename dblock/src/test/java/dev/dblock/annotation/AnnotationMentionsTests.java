@@ -4,7 +4,6 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
-import java.util.List;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
@@ -34,7 +33,7 @@ class AnnotationMentionsTests {
 
 	@Test
 	void policiesOfJobsAreFoundByThemselves() {
-		AnnotationMentions policies = new AnnotationMentions(List.of(JobPolicy.class));
+		AnnotationMentions policies = new AnnotationMentions(JobPolicy.class.getName());
 		assertThat(policies.in(WithPolicy.class)).isTrue();
 		assertThat(policies.in(InheritsPolicy.class)).isTrue();
 		assertThat(AnnotationMentions.OF_LOCKS.in(InheritsPolicy.class)).isFalse();
