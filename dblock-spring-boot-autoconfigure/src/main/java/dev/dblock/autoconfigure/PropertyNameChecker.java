@@ -64,10 +64,6 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 	// A setting of an entry whose name keeps all of its characters
 	private static final Pattern OF_ENTRY = Pattern.compile("\\.[\\w-]+\\.[^.]+|\\.?\\[[^]]+](\\.[^.]+)?");
 
-	private static final Pattern UNREACHABLE = Pattern.compile("DBLOCK_LOCKS_[A-Z0-9]+_.*(?<!_)_("
-			+ String.join("|", settings(DblockProperties.Lock.class)).replace("-", "_?").toUpperCase(Locale.ROOT)
-			+ ")");
-
 	private final Environment environment;
 
 	private final Map<ConfigurationPropertyName, String> known = new LinkedHashMap<>();
@@ -76,7 +72,6 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 
 	PropertyNameChecker(Environment environment) {
 		this.environment = environment;
-		addOwn(ROOT, DblockProperties.class);
 	}
 
 	private void addOwn(ConfigurationPropertyName prefix, Class<?> type) {
@@ -96,7 +91,6 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		if (!(this.environment instanceof ConfigurableEnvironment configurable)) {
 			return;
 		}
-		boolean strict = Binder.get(this.environment).bind("dblock.strict", Boolean.class).orElse(true);
 		Map<String, @Nullable Object> refused = new LinkedHashMap<>();
 		List<String> reasons = new ArrayList<>();
 		List<String> warnings = new ArrayList<>();
@@ -104,17 +98,18 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		List<String> properties = new ArrayList<>();
 		for (PropertySource<?> source : configurable.getPropertySources()) {
 			if (source instanceof SystemEnvironmentPropertySource variables) {
-				Stream.of(variables.getPropertyNames())
-					.filter((variable) -> UNREACHABLE.matcher(variable).matches())
-					.forEach(unreachable::add);
+				for (String variable : variables.getPropertyNames()) {
+					if (isUnreachable(variable)) {
+						unreachable.add(variable);
+					}
+				}
 			}
 			else if (source instanceof EnumerablePropertySource<?> enumerable) {
-				boolean refuse = strict
-						&& !source.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+				boolean refuse = !source.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 				for (String property : enumerable.getPropertyNames()) {
 					properties.add(property);
 					String reason = reasonToRefuse(property, source, beanFactory.getBeanClassLoader());
-					if (reason != null && refuse) {
+					if (reason != null && refuse && isStrict()) {
 						refused.put(property, source.getProperty(property));
 						reasons.add(reason);
 					}
@@ -140,10 +135,18 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		}
 	}
 
+	private boolean isStrict() {
+		return Binder.get(this.environment).bind("dblock.strict", Boolean.class).orElse(true);
+	}
+
 	private @Nullable String reasonToRefuse(String property, PropertySource<?> source,
 			@Nullable ClassLoader classLoader) {
 		if (!property.regionMatches(true, 0, "dblock", 0, "dblock".length())) {
 			return null;
+		}
+		// Most applications set no property of dblock, and start faster without the names
+		if (this.known.isEmpty()) {
+			addOwn(ROOT, DblockProperties.class);
 		}
 		ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
 		if (!ROOT.isAncestorOf(name) || this.known.containsKey(name)) {
@@ -212,6 +215,13 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 					(name.getElement(2, Form.ORIGINAL) + "_" + setting).replace('-', '_')))
 			.map((each) -> "DBLOCK_LOCKS_" + each.toUpperCase(Locale.ROOT))
 			.toList();
+	}
+
+	private static boolean isUnreachable(String variable) {
+		String prefix = "DBLOCK_LOCKS_";
+		return variable.startsWith(prefix) && variable.matches(prefix + "[A-Z0-9]+_.*(?<!_)_("
+				+ String.join("|", settings(DblockProperties.Lock.class)).replace("-", "_?").toUpperCase(Locale.ROOT)
+				+ ")");
 	}
 
 	private static void warnOfUnreachable(String variable) {

@@ -2,9 +2,10 @@ package dev.dblock.annotation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
-import java.util.Arrays;
+import java.lang.reflect.Method;
+import java.util.HashSet;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Set;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.DistributedLocks;
@@ -19,36 +20,58 @@ import org.springframework.core.annotation.MergedAnnotations;
  */
 public final class AnnotationMentions {
 
-	static final AnnotationMentions OF_LOCKS = new AnnotationMentions(
-			List.of(DistributedLock.class, DistributedLocks.class));
+	static final AnnotationMentions OF_LOCKS = new AnnotationMentions(DistributedLock.class.getName(),
+			DistributedLocks.class.getName());
 
-	private final List<Class<? extends Annotation>> wanted;
+	// Stands for the annotations of a class that refers to an absent library, which the
+	// full search handles
+	private static final Class<? extends Annotation> ANY = Annotation.class;
+
+	// Common to all searches, so that the methods of a class are read once
+	private static final ClassValue<Set<Class<? extends Annotation>>> mentioned = new ClassValue<>() {
+
+		@Override
+		protected Set<Class<? extends Annotation>> computeValue(Class<?> type) {
+			Set<Class<? extends Annotation>> types = new HashSet<>();
+			if (type.getSuperclass() != null) {
+				types.addAll(mentionedBy(type.getSuperclass()));
+			}
+			for (Class<?> each : type.getInterfaces()) {
+				types.addAll(mentionedBy(each));
+			}
+			try {
+				addDeclared(type, types);
+				for (Method method : type.getDeclaredMethods()) {
+					addDeclared(method, types);
+				}
+			}
+			catch (LinkageError ex) {
+				types.add(ANY);
+			}
+			return Set.copyOf(types);
+		}
+
+	};
+
+	private final List<String> wanted;
 
 	private final ClassValue<Boolean> annotations = new ClassValue<>() {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
-			return AnnotationMentions.this.wanted.contains(type) || AnnotationMentions.this.wanted.stream()
-				.anyMatch((each) -> MergedAnnotations.from(type).isPresent(each));
-		}
-
-	};
-
-	private final ClassValue<Boolean> classes = new ClassValue<>() {
-
-		@Override
-		protected Boolean computeValue(Class<?> type) {
-			return inherited(type).anyMatch(AnnotationMentions.this::in) || isOn(type);
+			return type == ANY || AnnotationMentions.this.wanted.contains(type.getName())
+					|| AnnotationMentions.this.wanted.stream()
+						.anyMatch((each) -> MergedAnnotations.from(type).isPresent(each));
 		}
 
 	};
 
 	/**
 	 * Create a search.
-	 * @param wanted the annotations
+	 * @param wanted the names of the annotations, which may be absent
 	 */
-	public AnnotationMentions(List<Class<? extends Annotation>> wanted) {
-		this.wanted = List.copyOf(wanted);
+	public AnnotationMentions(String... wanted) {
+		this.wanted = List.of(wanted);
 	}
 
 	/**
@@ -57,27 +80,22 @@ public final class AnnotationMentions {
 	 * @return whether it does
 	 */
 	public boolean in(Class<?> type) {
-		return !type.getName().startsWith("java.") && this.classes.get(type);
-	}
-
-	private static Stream<Class<?>> inherited(Class<?> type) {
-		return Stream.concat(Stream.ofNullable(type.getSuperclass()), Arrays.stream(type.getInterfaces()));
-	}
-
-	private boolean isOn(Class<?> type) {
-		try {
-			return isMadeOf(type) || Arrays.stream(type.getDeclaredMethods()).anyMatch(this::isMadeOf);
+		for (Class<? extends Annotation> each : mentionedBy(type)) {
+			if (this.annotations.get(each)) {
+				return true;
+			}
 		}
-		catch (LinkageError ex) {
-			// Refers to an absent library, which the full search handles
-			return true;
-		}
+		return false;
 	}
 
-	private boolean isMadeOf(AnnotatedElement element) {
-		return Arrays.stream(element.getDeclaredAnnotations())
-			.map(Annotation::annotationType)
-			.anyMatch(this.annotations::get);
+	private static Set<Class<? extends Annotation>> mentionedBy(Class<?> type) {
+		return type.getName().startsWith("java.") ? Set.of() : mentioned.get(type);
+	}
+
+	private static void addDeclared(AnnotatedElement element, Set<Class<? extends Annotation>> types) {
+		for (Annotation annotation : element.getDeclaredAnnotations()) {
+			types.add(annotation.annotationType());
+		}
 	}
 
 }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,14 +53,22 @@ public final class BeanInspector {
 		// For a bean that is being created, getSingleton would request an early reference
 		Object instance = this.beanFactory.containsSingleton(name) ? this.beanFactory.getSingleton(name) : null;
 		if (instance instanceof FactoryBean<?> || instance == null && this.beanFactory.isFactoryBean(name)) {
-			Optional<InspectedBean> factory = of(name, BeanFactory.FACTORY_BEAN_PREFIX + name, instance);
-			if (factory.filter(BeanInspector::makesScopedProxy).isEmpty()) {
-				factory.map(this::withCallbacks).ifPresent(beans::add);
-				of(name, name, null).ifPresent(beans::add);
+			InspectedBean factory = of(name, BeanFactory.FACTORY_BEAN_PREFIX + name, instance);
+			if (factory == null || !makesScopedProxy(factory)) {
+				if (factory != null) {
+					beans.add(withCallbacks(factory));
+				}
+				InspectedBean product = of(name, name, null);
+				if (product != null) {
+					beans.add(product);
+				}
 			}
 		}
 		else {
-			of(name, name, instance).map(this::withCallbacks).ifPresent(beans::add);
+			InspectedBean bean = of(name, name, instance);
+			if (bean != null) {
+				beans.add(withCallbacks(bean));
+			}
 			if (instance != null && Proxy.isProxyClass(instance.getClass())) {
 				beans.addAll(unknownToTarget(name, instance));
 			}
@@ -81,7 +88,7 @@ public final class BeanInspector {
 	}
 
 	private InspectedBean withCallbacks(InspectedBean bean) {
-		if (!this.beanFactory.containsBeanDefinition(bean.name())) {
+		if (!AnnotationMentions.OF_LOCKS.in(bean.type()) || !this.beanFactory.containsBeanDefinition(bean.name())) {
 			return bean;
 		}
 		BeanDefinition definition = this.beanFactory.getMergedBeanDefinition(bean.name());
@@ -92,13 +99,10 @@ public final class BeanInspector {
 		return ScopedProxyFactoryBean.class.isAssignableFrom(factory.type());
 	}
 
-	private Optional<InspectedBean> of(String name, String lookup, @Nullable Object instance) {
-		if (instance == null) {
-			return Optional.ofNullable(this.beanFactory.getType(lookup, false))
-				.map((type) -> new InspectedBean(name, ClassUtils.getUserClass(type), null));
-		}
-		Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(instance));
-		return Optional.of(new InspectedBean(name, type, instance));
+	private @Nullable InspectedBean of(String name, String lookup, @Nullable Object instance) {
+		Class<?> type = (instance != null) ? AopProxyUtils.ultimateTargetClass(instance)
+				: this.beanFactory.getType(lookup, false);
+		return (type != null) ? new InspectedBean(name, ClassUtils.getUserClass(type), instance) : null;
 	}
 
 	private boolean isPassedBy(String name) {

@@ -17,7 +17,8 @@ import org.springframework.aop.support.AopUtils;
  * @param name the bean's name
  * @param type the class behind its proxies
  * @param instance the bean itself, if it exists already
- * @param callbacks the names of its initialization and destruction methods
+ * @param callbacks the names of its initialization and destruction methods, if it can
+ * have locked methods
  */
 public record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<String> callbacks) {
 

@@ -41,6 +41,11 @@ final class LockChecks {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockChecks.class);
 
+	// Those from which Spring reads transaction attributes
+	private static final AnnotationMentions TRANSACTIONAL = new AnnotationMentions(
+			"org.springframework.transaction.annotation.Transactional", "jakarta.transaction.Transactional",
+			"jakarta.ejb.TransactionAttribute");
+
 	private final LockedOperationSource source;
 
 	private final ProxyRules proxies;
@@ -161,6 +166,9 @@ final class LockChecks {
 	 * context. If the method returns a future, its lock is not in that context.
 	 */
 	private void warnOfTransaction(LockedMethod method) {
+		if (!TRANSACTIONAL.in(method.userClass())) {
+			return;
+		}
 		DeclaredTransactions transactions = this.transactions.get();
 		if (transactions.isIgnored(method)) {
 			logger.warn("{} is @Transactional, but no transaction manager handles it: it runs without a transaction,"

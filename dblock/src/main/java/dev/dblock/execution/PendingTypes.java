@@ -6,6 +6,7 @@ import java.util.Enumeration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Spliterator;
 import java.util.TreeMap;
@@ -13,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import java.util.stream.BaseStream;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,7 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Knows the result types of methods and actions whose work continues, or only begins,
@@ -64,16 +67,10 @@ public final class PendingTypes {
 	// themselves
 	private static final int DEPTH = 4;
 
-	private final List<Class<?>> types = new ArrayList<>(List.of(Future.class, CompletionStage.class, Callable.class,
-			BaseStream.class, Iterator.class, Spliterator.class, Enumeration.class, Flow.Publisher.class));
-
-	private final @Nullable Method body;
-
 	private final ReactiveAdapterRegistry reactive = ReactiveAdapterRegistry.getSharedInstance();
 
-	private final boolean reactorPresent;
-
-	private final List<String> missingForCoroutines;
+	// Lazy, because the search takes time, and most locked methods return nothing
+	private final Supplier<Libraries> libraries;
 
 	private final ClassValue<Boolean> pending = new ClassValue<>() {
 
@@ -89,19 +86,11 @@ public final class PendingTypes {
 	 * @param classLoader the class loader
 	 */
 	public PendingTypes(@Nullable ClassLoader classLoader) {
-		this.body = ClassUtils.isPresent(RESPONSE, classLoader)
-				? ClassUtils.getMethod(ClassUtils.resolveClassName(RESPONSE, classLoader), "getBody") : null;
-		this.reactorPresent = ClassUtils.isPresent(REACTOR, classLoader);
-		this.missingForCoroutines = COROUTINES.entrySet()
-			.stream()
-			.filter((needed) -> !ClassUtils.isPresent(needed.getValue(), classLoader))
-			.map(Map.Entry::getKey)
-			.toList();
-		for (String name : OPTIONAL) {
-			if (ClassUtils.isPresent(name, classLoader)) {
-				this.types.add(ClassUtils.resolveClassName(name, classLoader));
-			}
-		}
+		this.libraries = SingletonSupplier.of(() -> new Libraries(classLoader));
+	}
+
+	private Libraries libraries() {
+		return Objects.requireNonNull(this.libraries.get());
 	}
 
 	/**
@@ -111,12 +100,13 @@ public final class PendingTypes {
 	 */
 	public @Nullable Object content(@Nullable Object result) {
 		Object content = result;
-		for (int i = 0; i < DEPTH; i++) {
+		for (int i = 0; i < DEPTH && content != null; i++) {
+			Method body = libraries().body;
 			if (content instanceof Optional<?> optional) {
 				content = optional.orElse(null);
 			}
-			else if (this.body != null && this.body.getDeclaringClass().isInstance(content)) {
-				content = ReflectionUtils.invokeMethod(this.body, content);
+			else if (body != null && body.getDeclaringClass().isInstance(content)) {
+				content = ReflectionUtils.invokeMethod(body, content);
 			}
 		}
 		return content;
@@ -145,11 +135,11 @@ public final class PendingTypes {
 	 * @return {@code false} if the work has ended
 	 */
 	public boolean isPending(Class<?> type) {
-		return this.pending.get(type);
+		return !type.isPrimitive() && this.pending.get(type);
 	}
 
 	private boolean compute(Class<?> type) {
-		return this.types.stream().anyMatch((candidate) -> candidate.isAssignableFrom(type))
+		return libraries().types.stream().anyMatch((candidate) -> candidate.isAssignableFrom(type))
 				|| this.reactive.getAdapter(type) != null;
 	}
 
@@ -162,7 +152,7 @@ public final class PendingTypes {
 	 * @return their coordinates, or nothing if such functions can be called
 	 */
 	public List<String> missingForCoroutines() {
-		return this.missingForCoroutines;
+		return libraries().missingForCoroutines;
 	}
 
 	/**
@@ -175,7 +165,8 @@ public final class PendingTypes {
 	 * @return its adapter, or {@code null}
 	 */
 	public @Nullable ReactiveAdapter sequenceAdapter(Class<?> type) {
-		ReactiveAdapter adapter = this.reactorPresent ? this.reactive.getAdapter(type) : null;
+		ReactiveAdapter adapter = (!type.isPrimitive() && libraries().reactorPresent) ? this.reactive.getAdapter(type)
+				: null;
 		boolean exact = adapter != null && adapter.getDescriptor().isDeferred() && adapter.getReactiveType() == type
 				&& !type.getName().equals(RUNNING_COROUTINE);
 		return exact ? adapter : null;
@@ -203,6 +194,39 @@ public final class PendingTypes {
 			inner.add(type.getComponentType());
 		}
 		return inner.stream().flatMap((part) -> find(part, depth - 1).stream()).findFirst();
+	}
+
+	/**
+	 * What is present of the libraries with such types.
+	 */
+	private static final class Libraries {
+
+		private final List<Class<?>> types = new ArrayList<>(
+				List.of(Future.class, CompletionStage.class, Callable.class, BaseStream.class, Iterator.class,
+						Spliterator.class, Enumeration.class, Flow.Publisher.class));
+
+		private final @Nullable Method body;
+
+		private final boolean reactorPresent;
+
+		private final List<String> missingForCoroutines;
+
+		Libraries(@Nullable ClassLoader classLoader) {
+			this.body = ClassUtils.isPresent(RESPONSE, classLoader)
+					? ClassUtils.getMethod(ClassUtils.resolveClassName(RESPONSE, classLoader), "getBody") : null;
+			this.reactorPresent = ClassUtils.isPresent(REACTOR, classLoader);
+			this.missingForCoroutines = COROUTINES.entrySet()
+				.stream()
+				.filter((needed) -> !ClassUtils.isPresent(needed.getValue(), classLoader))
+				.map(Map.Entry::getKey)
+				.toList();
+			for (String name : OPTIONAL) {
+				if (ClassUtils.isPresent(name, classLoader)) {
+					this.types.add(ClassUtils.resolveClassName(name, classLoader));
+				}
+			}
+		}
+
 	}
 
 }

@@ -3,12 +3,15 @@ package dev.dblock.annotation;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.List;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.annotation.invocation.InMemoryCompiler;
 import dev.dblock.job.JobPolicy;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,12 +37,22 @@ class AnnotationMentionsTests {
 
 	@Test
 	void policiesOfJobsAreFoundByThemselves() {
-		AnnotationMentions policies = new AnnotationMentions(List.of(JobPolicy.class));
+		AnnotationMentions policies = new AnnotationMentions(JobPolicy.class.getName());
 		assertThat(policies.in(WithPolicy.class)).isTrue();
 		assertThat(policies.in(InheritsPolicy.class)).isTrue();
 		assertThat(AnnotationMentions.OF_LOCKS.in(InheritsPolicy.class)).isFalse();
 		assertThat(policies.in(OnMethod.class)).isFalse();
 		assertThat(policies.in(Object.class)).isFalse();
+	}
+
+	@Test
+	void classThatRefersToAnAbsentLibraryMayHaveAny(@TempDir Path folder) throws Exception {
+		Class<?> type = new InMemoryCompiler(folder).source("a.Absent", "package a; public class Absent { }")
+			.source("a.Referring", "package a; public class Referring { public void use(Absent absent) { } }")
+			.load("a.Referring");
+		Files.delete(folder.resolve("classes/a/Absent.class"));
+		assertThat(AnnotationMentions.OF_LOCKS.in(type)).isTrue();
+		assertThat(new AnnotationMentions("a.Unknown").in(type)).isTrue();
 	}
 
 	static class WithPolicy {

@@ -2,7 +2,6 @@ package dev.dblock.job.method;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -34,7 +33,7 @@ final class JobPolicyChecks {
 
 	private static final String SHEDLOCK = "net.javacrumbs.shedlock.spring.annotation.SchedulerLock";
 
-	private static final AnnotationMentions POLICIES = new AnnotationMentions(List.of(JobPolicy.class));
+	private static final AnnotationMentions POLICIES = new AnnotationMentions(JobPolicy.class.getName());
 
 	private final ConfigurableListableBeanFactory beanFactory;
 

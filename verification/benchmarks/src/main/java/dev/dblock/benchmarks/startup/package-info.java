@@ -1,5 +1,5 @@
 /**
- * Applications whose startup is measured by the script {@code startup} next to the POM.
+ * Applications whose start is measured by the script {@code startup} next to the POM.
  */
 @NullMarked
 package dev.dblock.benchmarks.startup;
