@@ -433,9 +433,9 @@ active proctype world() {
 		:: d_step { request[me].state == running ->
 			end(failed);
 			say(ends with a failure) }
-		:: d_step { request[me].state == running && !(holder == me && leased) ->
+		:: d_step { request[me].state == running ->
 			end(lost);
-			say(ends after the loss of its lease) }
+			say(is interrupted, or has lost its lease) }
 #ifdef ABANDONED_AFTER_BEGIN
 		:: d_step { request[me].state == running ->
 			end(abandoned);

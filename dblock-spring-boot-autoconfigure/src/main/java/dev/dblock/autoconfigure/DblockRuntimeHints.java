@@ -12,7 +12,8 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Registers hints for the settings of jobs, which are not bound as part of a bean, for
- * the time zone of their triggers, and for the names of all properties.
+ * the time zone of their triggers and the wrapper of their tasks, and for the names of
+ * all properties.
  */
 final class DblockRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -24,6 +25,9 @@ final class DblockRuntimeHints implements RuntimeHintsRegistrar {
 		if (zone != null) {
 			hints.reflection().registerField(zone);
 		}
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.springframework.scheduling.config.Task$OutcomeTrackingRunnable",
+					(hint) -> hint.withField("runnable"));
 		hints.resources().registerPattern(PropertyNameChecker.METADATA);
 	}
 

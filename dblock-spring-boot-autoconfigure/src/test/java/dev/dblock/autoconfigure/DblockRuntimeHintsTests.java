@@ -27,6 +27,7 @@ import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 import org.springframework.http.HttpEntity;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.config.Task;
 import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.web.context.request.async.DeferredResult;
 
@@ -65,6 +66,17 @@ class DblockRuntimeHintsTests {
 			.typeHints()
 			.filter((hint) -> hint.getType().equals(TypeReference.of(CronTrigger.class)))).singleElement()
 			.satisfies((hint) -> assertThat(hint.fields()).extracting(FieldHint::getName).containsExactly("zoneId"));
+	}
+
+	@Test
+	void taskInTheWrapperOfSpringIsKept() {
+		registered();
+		Runnable task = new Task(() -> {
+		}).getRunnable();
+		assertThat(this.hints.reflection()
+			.typeHints()
+			.filter((hint) -> hint.getType().equals(TypeReference.of(task.getClass())))).singleElement()
+			.satisfies((hint) -> assertThat(hint.fields()).extracting(FieldHint::getName).containsExactly("runnable"));
 	}
 
 	@Test

@@ -20,6 +20,8 @@ import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobOperations.ManualRun;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobRun.Outcome;
 import dev.dblock.job.schedule.ScheduledJobs;
@@ -97,12 +99,13 @@ class UncalledMethodTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "cached", "fallback", "fallbackFuture", "noFuture", "fallbackMono", "fallbackFlux",
-			"behindInnerProxy" })
+	@ValueSource(strings = { "cached", "fallback", "interrupted", "fallbackFuture", "noFuture", "fallbackMono",
+			"fallbackFlux", "behindInnerProxy" })
 	void runIsRecordedAsFailedIfTheMethodWasNotCalled(String job, CapturedOutput output) {
 		ConfigurableApplicationContext context = this.instances.startApplication("instance", Application.class);
 		context.getBean(CacheManager.class).getCache("cached").put("cached", "earlier");
 		fire(context, job);
+		assertThat(Thread.interrupted()).isEqualTo(job.equals("interrupted"));
 		assertThat(CALLED).isEmpty();
 		assertThat(run(context, job)).satisfies((run) -> {
 			assertThat(run.plannedAt()).isEqualTo(PLANNED);
@@ -326,6 +329,13 @@ class UncalledMethodTests {
 			called("fallback");
 		}
 
+		@Scheduled(cron = NEVER)
+		@DistributedLock("interrupted")
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
+		public void interrupted() {
+			called("interrupted");
+		}
+
 		@DistributedLock("fallbackFuture")
 		public CompletableFuture<String> fallbackFuture() {
 			return CompletableFuture.completedFuture(called("fallbackFuture"));
@@ -449,6 +459,10 @@ class UncalledMethodTests {
 		private static @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 			return switch (invocation.getMethod().getName()) {
 				case "fallback", "noFuture" -> null;
+				case "interrupted" -> {
+					Thread.currentThread().interrupt();
+					yield null;
+				}
 				case "fallbackFuture" -> CompletableFuture.completedFuture("fallback");
 				case "fallbackMono" -> Mono.just("fallback");
 				case "fallbackFlux" -> Flux.just("fallback");

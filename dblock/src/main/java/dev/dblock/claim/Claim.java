@@ -64,8 +64,7 @@ public interface Claim {
 		COMPLETED,
 
 		/**
-		 * The work was interrupted or cancelled before it ended, as by a scheduler that
-		 * shuts down.
+		 * The work was interrupted before it ended, as by a scheduler that shuts down.
 		 */
 		INTERRUPTED,
 

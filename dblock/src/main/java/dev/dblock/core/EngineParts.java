@@ -3,6 +3,8 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockHandle;
@@ -156,7 +158,7 @@ final class EngineParts {
 	 */
 	void close() {
 		this.acquirer.close();
-		this.registry.all().forEach(this::releaseKept);
+		releaseKept();
 		long end = this.clock.pauseNanos() + LONGEST_REQUEST.toNanos();
 		awaitNone(this::isAnyAboutToBeReleased, end);
 		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
@@ -167,20 +169,34 @@ final class EngineParts {
 		this.threads.close();
 	}
 
-	private void releaseKept(Lease lease) {
-		LeasedLock handle = lease.kept();
-		if (handle != null) {
-			lease.state().aboutToEnd();
-			// Not by the threads for releases, which may all be waiting for a server that
-			// was unreachable
+	/**
+	 * Release the locks that were kept until now in threads of their own: those for
+	 * releases may all be waiting for a server that was unreachable.
+	 */
+	private void releaseKept() {
+		Queue<LeasedLock> kept = new ConcurrentLinkedQueue<>();
+		for (Lease lease : this.registry.all()) {
+			LeasedLock handle = lease.kept();
+			if (handle != null) {
+				lease.state().aboutToEnd();
+				kept.add(handle);
+			}
+		}
+		for (int i = Math.min(kept.size(), EngineThreads.MOST_RELEASES_AT_ONCE); i > 0; i--) {
 			CallThreads.execute(() -> {
-				try {
-					handle.close();
-				}
-				catch (LockLostException ex) {
-					logger.debug("The loss of the lock '{}' was reported", handle.name(), ex);
+				for (LeasedLock next = kept.poll(); next != null; next = kept.poll()) {
+					close(next);
 				}
 			});
+		}
+	}
+
+	private static void close(LeasedLock handle) {
+		try {
+			handle.close();
+		}
+		catch (LockLostException ex) {
+			logger.debug("The loss of the lock '{}' was reported", handle.name(), ex);
 		}
 	}
 

@@ -22,7 +22,7 @@ public @interface JobPolicy {
 	 * The id of the job, under which its runs are recorded. Set it if several jobs have
 	 * the same lock, so that they never overlap, or if several beans inherit the method.
 	 * Can contain {@code ${placeholders}} and {@code #{expressions}}, which can use
-	 * {@code bean} and {@code beanName}: {@code #{beanName}-import}.
+	 * {@code beanName}, the name of the bean: {@code #{beanName}-import}.
 	 * @return the id; empty for the name of the lock
 	 */
 	String id() default "";

@@ -62,8 +62,8 @@ public record JobRun(String jobId, Instant plannedAt, int attempt, Instant start
 		FAILED,
 
 		/**
-		 * The lease was lost before the work ended, or the work was interrupted or
-		 * cancelled, as at the shutdown of its instance.
+		 * The lease was lost before the work ended, or the work was interrupted, as by
+		 * the shutdown of its instance.
 		 */
 		LOST,
 

@@ -1,6 +1,5 @@
 package dev.dblock.reactive;
 
-import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
 
 import dev.dblock.LockLostException;
@@ -337,7 +336,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 				held.abandon();
 			}
 			else if (held != null) {
-				recordFailure(held, new CancellationException("The sequence was cancelled"));
+				recordFailure(held, new InterruptedException("The sequence was cancelled"));
 				held.leave();
 			}
 		}

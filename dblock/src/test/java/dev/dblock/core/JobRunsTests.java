@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.LockContext;
@@ -301,21 +302,38 @@ class JobRunsTests {
 
 	@Test
 	void interruptedWorkIsRepeatedAndHasNotFailed() {
-		List<Throwable> interruptions = List.of(new InterruptedException(),
-				new IllegalStateException("stopped", new InterruptedException()), new CancellationException());
-		for (Throwable interruption : interruptions) {
+		for (int attempt = 1; attempt <= 3; attempt++) {
 			LockHandle handle = granted(this.engine.acquire("a", rerun()));
-			handle.runFailed(interruption);
+			handle.runFailed(new InterruptedException());
 			assertThat(handle.release()).isTrue();
 			assertThat(last().outcome()).isEqualTo(JobRun.Outcome.LOST);
-			assertThat(last().error()).startsWith(interruption.getClass().getName());
+			assertThat(last().error()).startsWith("java.lang.InterruptedException");
+			assertThat(last().attempt()).isEqualTo(attempt);
 		}
-		assertThat(last().attempt()).isEqualTo(3);
 		assertThat(refused(this.engine.acquire("a", rerun())).job().reason()).isEqualTo(Reason.DONE);
 	}
 
+	@Test
+	void workWhoseOwnTaskWasInterruptedOrCancelledHasFailed() {
+		Instant planned = this.at;
+		for (Throwable failure : List.of(new ExecutionException(new InterruptedException()),
+				new CancellationException())) {
+			LockOptions options = rerun(planned);
+			LockHandle handle = granted(this.engine.acquire("a", options));
+			handle.runFailed(failure);
+			handle.close();
+			assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
+			assertThat(refused(this.engine.acquire("a", rerun(planned))).job().reason()).isEqualTo(Reason.DONE);
+			planned = planned.plusSeconds(1);
+		}
+	}
+
 	private LockOptions rerun() {
-		return LockOptions.defaults().claim(JobFiring.of(null, new Schedule.Planned(this.at), true));
+		return rerun(this.at);
+	}
+
+	private static LockOptions rerun(Instant planned) {
+		return LockOptions.defaults().claim(JobFiring.of(null, new Schedule.Planned(planned), true));
 	}
 
 	@Test

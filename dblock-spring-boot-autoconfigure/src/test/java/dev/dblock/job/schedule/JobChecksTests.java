@@ -607,6 +607,13 @@ class JobChecksTests {
 	}
 
 	@Test
+	void idThatCannotBeEvaluatedStopsTheStart() {
+		this.contextRunner.withBean("wrong", WrongId.class)
+			.run((context) -> assertFails(context, "bean 'wrong'", "has the expression '#{beanNam}-import'",
+					"cannot be evaluated"));
+	}
+
+	@Test
 	void differentExpressionsThatGiveOneNameAreRefusedAtTheCall(CapturedOutput output) {
 		this.contextRunner.withBean(OneNameByExpressions.class).run((context) -> {
 			OneNameByExpressions jobs = AopTestUtils.getTargetObject(context.getBean(OneNameByExpressions.class));
@@ -629,7 +636,7 @@ class JobChecksTests {
 				await().atMost(LONG)
 					.untilAsserted(() -> assertThat(output).contains(
 							Unscheduled.class.getName() + "#run, whose lock does" + " not know the planned time",
-							"Add new ScheduledMethodRunnable(bean, \"run\")"));
+							"Add new ScheduledMethodRunnable(bean, method)"));
 				JobEngine engine = context.getBean(JobEngine.class);
 				await().atMost(LONG).until(() -> engine.asked("unscheduled").size() > 2);
 				assertThat(output.toString().split("does not know the planned time", -1)).hasSize(2);
@@ -1365,6 +1372,16 @@ class JobChecksTests {
 		@JobPolicy(id = "#{beanName}-import")
 		void run() {
 			this.ran.add("run");
+		}
+
+	}
+
+	static class WrongId {
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "wrong")
+		@JobPolicy(id = "#{beanNam}-import")
+		void run() {
 		}
 
 	}

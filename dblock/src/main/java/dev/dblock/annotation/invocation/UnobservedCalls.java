@@ -23,12 +23,13 @@ public final class UnobservedCalls {
 	 * @param listener receives each locked method that the code calls
 	 */
 	public static void during(Runnable code, Consumer<Method> listener) {
+		Consumer<Method> outer = LISTENER.get();
 		LISTENER.set(listener);
 		try {
 			code.run();
 		}
 		finally {
-			LISTENER.remove();
+			LISTENER.set(outer);
 		}
 	}
 

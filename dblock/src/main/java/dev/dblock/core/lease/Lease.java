@@ -2,7 +2,6 @@ package dev.dblock.core.lease;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.CancellationException;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
@@ -146,26 +145,16 @@ public final class Lease {
 
 	/**
 	 * Record that the work for a claim has failed in the current thread. Only the first
-	 * failure is recorded.
+	 * failure is recorded. A cause that was interrupted, such as a task of the work, is a
+	 * failure; the work itself was interrupted if it throws that, or leaves its thread
+	 * interrupted.
 	 */
 	public synchronized void failed(Throwable cause) {
 		Claim claim = this.terms.claim();
 		if (claim != null && this.failure == null) {
 			this.failure = claim.textOf(cause);
-			this.interrupted = isInterruption(cause);
+			this.interrupted = cause instanceof InterruptedException || Thread.currentThread().isInterrupted();
 		}
-	}
-
-	/**
-	 * Whether work failed because it was interrupted or cancelled, as by a scheduler that
-	 * shuts down.
-	 */
-	private static boolean isInterruption(Throwable failure) {
-		Throwable cause = failure;
-		while (cause != null && !(cause instanceof InterruptedException) && !(cause instanceof CancellationException)) {
-			cause = cause.getCause();
-		}
-		return cause != null || Thread.currentThread().isInterrupted();
 	}
 
 	/**

@@ -20,6 +20,7 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.config.BeanExpressionContext;
@@ -27,6 +28,7 @@ import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -47,7 +49,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	 */
 	public JobMethods(ScheduledJobs jobs) {
 		this.jobs = jobs;
-		jobs.findTargetsBy(new TargetsOfTasks());
+		jobs.targets(new TargetsOfTasks());
 	}
 
 	@Override
@@ -95,7 +97,6 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 			Function<JobPolicies, JobMethod.Declaration> declaration) {
 		JobMethod job = this.jobs.method(beanName, type, method.getName(),
 				() -> declaration.apply(new JobPolicies(this.jobs, (text) -> resolve(text, beanName))));
-		job.add(TargetsOfTasks.innermost(bean));
 		// Spring's blocking and reactive tasks are identified by these texts
 		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
 		Method invocable = invocable(method, bean.getClass());
@@ -104,6 +105,9 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		}
 		// A scoped bean may have other instances, which the job does not know
 		boolean single = this.beans != null && this.beans.containsBean(beanName) && this.beans.isSingleton(beanName);
+		if (single) {
+			job.target(TargetsOfTasks.innermost(bean));
+		}
 		if (!single || LockAnnotations.isScheduled(method)) {
 			carry(proxy, method, job);
 		}
@@ -138,8 +142,14 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		if (resolved == null || expressions == null) {
 			return resolved;
 		}
-		Object value = expressions.evaluate(resolved, new BeanOfJob(configurable, beanName));
-		return (value != null) ? value.toString() : null;
+		try {
+			Object value = expressions.evaluate(resolved, new BeanOfJob(configurable, beanName));
+			return (value != null) ? value.toString() : null;
+		}
+		catch (BeansException ex) {
+			throw new IllegalArgumentException("its @JobPolicy has the expression '%s', which cannot be evaluated: %s"
+				.formatted(text, NestedExceptionUtils.getMostSpecificCause(ex).getMessage()), ex);
+		}
 	}
 
 	private static Advisor advisor(Method locked, MethodInterceptor advice) {
@@ -188,10 +198,12 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	}
 
 	/**
-	 * The names that expressions can use in addition to those of all beans: {@code bean}
-	 * and {@code beanName}.
+	 * The context of expressions, which can use {@code beanName} beside all beans. The
+	 * resolver evaluates equal contexts by the first one of them.
 	 */
 	private static final class BeanOfJob extends BeanExpressionContext {
+
+		private static final String BEAN_NAME = "beanName";
 
 		private final String beanName;
 
@@ -202,19 +214,13 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 
 		@Override
 		public boolean containsObject(String key) {
-			return key.equals("bean") || key.equals("beanName") || super.containsObject(key);
+			return key.equals(BEAN_NAME) || super.containsObject(key);
 		}
 
 		@Override
 		public @Nullable Object getObject(String key) {
-			return switch (key) {
-				case "bean" -> getBeanFactory().getBean(this.beanName);
-				case "beanName" -> this.beanName;
-				default -> super.getObject(key);
-			};
+			return key.equals(BEAN_NAME) ? this.beanName : super.getObject(key);
 		}
-
-		// The resolver evaluates equal contexts by the first one of them
 
 		@Override
 		public boolean equals(@Nullable Object other) {

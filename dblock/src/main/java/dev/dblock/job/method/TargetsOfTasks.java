@@ -16,21 +16,31 @@ final class TargetsOfTasks implements ScheduledJobs.Targets {
 
 	@Override
 	public @Nullable Object of(Runnable task) {
-		if (task instanceof ScheduledMethodRunnable runnable) {
-			return innermost(runnable.getTarget());
-		}
-		// Spring records the outcome of each run of a task in a wrapper
-		Field wrapped = ReflectionUtils.findField(task.getClass(), "runnable", Runnable.class);
-		if (wrapped == null || !wrapped.trySetAccessible()) {
-			return null;
-		}
-		return (ReflectionUtils.getField(wrapped, task) instanceof ScheduledMethodRunnable runnable)
-				? innermost(runnable.getTarget()) : null;
+		return (unwrapped(task) instanceof ScheduledMethodRunnable runnable) ? innermost(runnable.getTarget()) : null;
 	}
 
+	/**
+	 * Observe a task of the application. Spring has tasks of its own for methods, both
+	 * blocking and reactive.
+	 */
 	@Override
-	public Runnable other(Runnable task) {
-		return (of(task) != null) ? task : new OtherTask(task);
+	public Runnable observed(Runnable task) {
+		return isOfSpring(unwrapped(task)) ? task : new UnrecognizedTask(task);
+	}
+
+	/**
+	 * Return the task itself, without the wrappers in which Spring records the outcome of
+	 * each run.
+	 */
+	private static Runnable unwrapped(Runnable task) {
+		Field wrapped = isOfSpring(task) ? ReflectionUtils.findField(task.getClass(), "runnable", Runnable.class)
+				: null;
+		return (wrapped != null && wrapped.trySetAccessible()
+				&& ReflectionUtils.getField(wrapped, task) instanceof Runnable inner) ? unwrapped(inner) : task;
+	}
+
+	private static boolean isOfSpring(Runnable task) {
+		return task.getClass().getName().startsWith("org.springframework.");
 	}
 
 	static Object innermost(Object bean) {

@@ -175,7 +175,12 @@ public final class BoundCall {
 		if (method == null || method.calls() != this.callsBefore) {
 			return;
 		}
+		// The run of an interrupted thread would be repeated
+		boolean interrupted = Thread.interrupted();
 		handle.runFailed(new IllegalStateException("The method was not called under its lock"));
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
 		logger.warn("The job '{}' has not run{}: its lock was acquired, but {} was not called before the lock was"
 				+ " released. Advice inside of the lock returned without calling it, such as a cache or a fallback, or"
 				+ " calls it later in another thread. Remove that advice, or order it outside of the lock", method.id(),

@@ -2,10 +2,8 @@ package dev.dblock.job.schedule;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
@@ -42,8 +40,8 @@ public final class JobMethod {
 	/** The latest planned time that was fired, by any of the job's schedules. */
 	private final LatestPlanned latest = new LatestPlanned();
 
-	/** The beans with this method, more than one if they are scoped. */
-	private final List<WeakReference<Object>> targets = new CopyOnWriteArrayList<>();
+	/** The bean, if there is only one. */
+	private volatile WeakReference<@Nullable Object> target = new WeakReference<>(null);
 
 	private @Nullable Runnable carrying;
 
@@ -83,16 +81,15 @@ public final class JobMethod {
 	}
 
 	/**
-	 * Add a bean with this method.
+	 * Set the only bean with this method.
 	 * @param target the bean, without the proxies in front of it
 	 */
-	public void add(Object target) {
-		this.targets.removeIf((each) -> each.get() == null);
-		this.targets.add(new WeakReference<>(target));
+	public void target(Object target) {
+		this.target = new WeakReference<>(target);
 	}
 
 	boolean isOf(Object target) {
-		return this.targets.stream().anyMatch((each) -> each.get() == target);
+		return this.target.get() == target;
 	}
 
 	/**

@@ -21,8 +21,8 @@ import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.PeriodicTrigger;
 
 /**
- * Captures the planned times of jobs on their way to the scheduler. Other tasks pass
- * through unchanged.
+ * Captures the planned times of jobs on their way to the scheduler. Other tasks of the
+ * application are observed, since they can call the methods of jobs.
  */
 final class JobScheduler implements TaskScheduler {
 
@@ -114,7 +114,8 @@ final class JobScheduler implements TaskScheduler {
 	}
 
 	private Runnable other(Runnable task) {
-		return new Firing(task, this.jobs.other(task));
+		Runnable observed = this.jobs.targets().observed(task);
+		return (observed != task) ? new Firing(task, observed) : task;
 	}
 
 	private @Nullable JobTask job(Runnable task, @Nullable Duration period) {

@@ -36,7 +36,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * The limit for planned times in the past; a time before it was planned by another
 	 * clock.
 	 */
-	private static final Duration BEHIND = Duration.ofSeconds(-10);
+	private static final Duration BEHIND = Duration.ofSeconds(10);
 
 	/** The shortest time between two firings if the second is planned for the past. */
 	private static final Duration FLOOR = Duration.ofMillis(100);
@@ -98,6 +98,7 @@ final class JobTrigger implements PlannedTrigger {
 		Instant notDue = this.notDue;
 		this.notDue = null;
 		this.repeated = false;
+		Instant asked = this.clock.now(own);
 		Instant overlapped = (notDue == null && this.last != null) ? latest(this.last, own) : null;
 		// The answer can arrive so late that the time is already due
 		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
@@ -107,8 +108,10 @@ final class JobTrigger implements PlannedTrigger {
 			return null;
 		}
 		Duration delay = Duration.between(this.clock.now(own), planned);
-		if (overlapped == null && cron() == null && delay.compareTo(BEHIND) < 0) {
-			warn(planned, delay.negated());
+		// By the time that the trigger could know, before an answer corrected the clock
+		Duration behind = Duration.between(planned, asked);
+		if (overlapped == null && behind.compareTo(BEHIND) > 0) {
+			warn(planned, behind);
 		}
 		long now = this.clock.nanoTime();
 		if (this.last != null && (delay.isNegative() || this.repeated)) {

@@ -196,15 +196,12 @@ public final class ScheduledJobs {
 	 * Set how the targets of tasks are found.
 	 * @param targets finds them
 	 */
-	public void findTargetsBy(Targets targets) {
+	public void targets(Targets targets) {
 		this.targets = targets;
 	}
 
-	/**
-	 * Return what to schedule for a task that is no job.
-	 */
-	Runnable other(Runnable task) {
-		return this.targets.other(task);
+	Targets targets() {
+		return this.targets;
 	}
 
 	void checkDeclarations(Set<String> findings) {
@@ -306,7 +303,8 @@ public final class ScheduledJobs {
 	 */
 	void addedLate(JobTask task) {
 		for (JobMethod method : task.methods()) {
-			if (!this.onlyOnRequest && tasks(method).equals(List.of(task))) {
+			boolean first = tasks(method).stream().filter((each) -> each.plan().plansInstants()).count() == 1;
+			if (!this.onlyOnRequest && first) {
 				task.timer().startBeside(task.now().plus(BEAN_CREATION), () -> LookBack.begin(method, tasks(method)));
 			}
 		}
@@ -425,7 +423,7 @@ public final class ScheduledJobs {
 		}
 		for (ScheduledJobs context : family()) {
 			for (JobMethod other : context.scheduled()) {
-				if (other != method && other.id().equals(fullName)
+				if (other != method && other.declaration().id() == null && fullName.equals(other.lock())
 						&& other.declaration().engine() == method.declaration().engine()) {
 					throw new IllegalStateException(("%s and %s are different jobs whose locks are both '%s', so each"
 							+ " planned time would run only one of them; give each its own id with"
@@ -453,11 +451,11 @@ public final class ScheduledJobs {
 		@Nullable Object of(Runnable task);
 
 		/**
-		 * Return what to schedule for a task that is not known to be a job.
+		 * Observe a task that is not known to be a job.
 		 * @param task the task
 		 * @return what to run instead of it
 		 */
-		default Runnable other(Runnable task) {
+		default Runnable observed(Runnable task) {
 			return task;
 		}
 

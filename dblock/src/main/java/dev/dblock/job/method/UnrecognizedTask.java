@@ -11,15 +11,15 @@ import org.slf4j.LoggerFactory;
  * A scheduled task that is not known to be a job. A lambda expression does not show which
  * method it calls, so that a locked method behind it is known only when it is called.
  */
-final class OtherTask implements Runnable {
+final class UnrecognizedTask implements Runnable {
 
-	private static final Logger logger = LoggerFactory.getLogger(OtherTask.class);
+	private static final Logger logger = LoggerFactory.getLogger(UnrecognizedTask.class);
 
 	private final Runnable task;
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	OtherTask(Runnable task) {
+	UnrecognizedTask(Runnable task) {
 		this.task = task;
 	}
 
@@ -35,9 +35,9 @@ final class OtherTask implements Runnable {
 	private void called(Method method) {
 		if (method.getParameterCount() == 0 && !this.warned.getAndSet(true)) {
 			logger.warn("The scheduled task {} calls {}#{}, whose lock does not know the planned time, so that several"
-					+ " instances can run it, one after the other. Add new ScheduledMethodRunnable(bean, \"{}\") to the"
+					+ " instances can run it, one after the other. Add new ScheduledMethodRunnable(bean, method) to the"
 					+ " ScheduledTaskRegistrar instead of a lambda expression or a method reference", this.task,
-					method.getDeclaringClass().getName(), method.getName(), method.getName());
+					method.getDeclaringClass().getName(), method.getName());
 		}
 	}
 
