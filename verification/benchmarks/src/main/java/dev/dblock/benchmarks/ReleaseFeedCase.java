@@ -5,10 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -27,10 +24,6 @@ import dev.dblock.LockTemplate;
 final class ReleaseFeedCase implements BenchmarkCase {
 
 	private static final int RELEASES_PER_SECOND = 50;
-
-	private static final int THREADS = 4;
-
-	private static final int NAMES = 1000;
 
 	@Override
 	public String id() {
@@ -64,7 +57,7 @@ final class ReleaseFeedCase implements BenchmarkCase {
 				.mapToObj((i) -> locks.acquire(WaitingProcesses.name(i),
 						LockOptions.lease(Duration.ofHours(2)).autoRenew(false)))
 				.toList();
-			Releases releases = new Releases(locks);
+			Releases releases = new Releases(locks, RELEASES_PER_SECOND);
 			try {
 				for (int round = 0; round < bench.pick(2, 1); round++) {
 					double base = measure(bench, counters);
@@ -113,40 +106,6 @@ final class ReleaseFeedCase implements BenchmarkCase {
 	 * @param polling whether they poll
 	 */
 	private record Setting(int processes, boolean polling) {
-	}
-
-	/**
-	 * Acquires and releases locks at a steady rate.
-	 */
-	private static final class Releases implements AutoCloseable {
-
-		private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);
-
-		private final AtomicLong count = new AtomicLong();
-
-		private final long startNanos = System.nanoTime();
-
-		Releases(LockTemplate locks) {
-			long periodNanos = TimeUnit.SECONDS.toNanos(1) * THREADS / RELEASES_PER_SECOND;
-			Runnable section = () -> locks.acquire("released-" + this.count.getAndIncrement() % NAMES).close();
-			for (int i = 0; i < THREADS; i++) {
-				var unused = this.threads.scheduleAtFixedRate(section, periodNanos * i / THREADS, periodNanos,
-						TimeUnit.NANOSECONDS);
-			}
-		}
-
-		double perSecond() {
-			return this.count.get() * 1e9 / (System.nanoTime() - this.startNanos);
-		}
-
-		@Override
-		public void close() throws InterruptedException {
-			this.threads.shutdown();
-			if (!this.threads.awaitTermination(1, TimeUnit.MINUTES)) {
-				throw new IllegalStateException("The releases do not end");
-			}
-		}
-
 	}
 
 }
