@@ -151,9 +151,11 @@ public final class Scheduler {
 	}
 
 	/**
-	 * Return the threads that have not ended.
+	 * Return the threads that have not ended. One that was at a server when its process
+	 * was killed is not among them, though it may only have parked since.
 	 */
 	public Set<SimulatedThread> threads() {
+		this.threads.removeIf((thread) -> thread.process().isKilled());
 		return this.threads;
 	}
 
