@@ -58,7 +58,7 @@ class StartupFailureTests {
 	private static final String LONG = "l".repeat(250);
 
 	static Stream<Arguments> values() {
-		return Stream.of(arguments("dblock.strict=maybe", "dblock.strict", "maybe", "to java.lang.Boolean"),
+		return Stream.of(arguments("dblock.strict=maybe", "dblock.strict", "maybe", "Invalid boolean value"),
 				arguments("dblock.lease=soon", "dblock.lease", "soon", "java.time.Duration"),
 				arguments("dblock.lease=-5s", "dblock.lease", "-5s", "must be positive"),
 				arguments("dblock.lease=30ms", "dblock.lease",
