@@ -109,6 +109,15 @@ class JobChecksTests {
 		.withBean(DefaultLockTemplate.class)
 		.withUserConfiguration(Scheduling.class);
 
+	private static ApplicationContextRunner contextWith(JobEngine engine) {
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withBean("engine", JobEngine.class, () -> engine)
+			.withBean(DefaultLockTemplate.class)
+			.withUserConfiguration(Scheduling.class);
+	}
+
 	@Test
 	void schedulerThatIsSetLaterStopsTheStart() {
 		this.contextRunner.withBean(Job.class)
@@ -274,14 +283,7 @@ class JobChecksTests {
 			}
 
 		};
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
-			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(DefaultLockTemplate.class)
-			.withUserConfiguration(Scheduling.class)
-			.withBean(Job.class)
-			.run((context) -> assertThat(context).hasNotFailed());
+		contextWith(engine).withBean(Job.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -401,13 +403,7 @@ class JobChecksTests {
 		});
 		LockTemplates templates = mock(LockTemplates.class);
 		given(templates.on("second")).willReturn(new DefaultLockTemplate(second));
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
-			.withBean("engine", JobEngine.class, () -> first)
-			.withBean(DefaultLockTemplate.class)
-			.withBean(LockTemplates.class, () -> templates)
-			.withUserConfiguration(Scheduling.class)
+		contextWith(first).withBean(LockTemplates.class, () -> templates)
 			.withBean(TwoDatabases.class)
 			.run((context) -> {
 				await().atMost(LONG).until(() -> first.planned("first").size() >= 4);
@@ -653,12 +649,7 @@ class JobChecksTests {
 				return Optional.of(new JobStatus(lock, List.of(run), false, null, null, null, null, Instant.now()));
 			}
 		});
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
-			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(DefaultLockTemplate.class)
-			.withUserConfiguration(Scheduling.class)
+		contextWith(engine)
 			.withBean("late", CatchingUp.class, CatchingUp::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(engine.asked("first")).isEmpty();
@@ -682,33 +673,26 @@ class JobChecksTests {
 		engine.answer("failing", (name, firing) -> {
 			throw new QueryTimeoutException("away");
 		});
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
-			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(DefaultLockTemplate.class)
-			.withUserConfiguration(Scheduling.class)
-			.withBean(ByHand.class)
-			.run((context) -> {
-				JobOperations operations = context.getBean(JobOperations.class);
-				ByHand jobs = AopTestUtils.getTargetObject(context.getBean(ByHand.class));
-				ManualRun unlocked = operations.runNow("unlocked");
-				assertThat(unlocked.outcome()).isEqualTo(ManualRun.Outcome.STARTED);
-				assertThat(unlocked.description()).contains("without its lock");
-				await().atMost(LONG).until(() -> jobs.ran.contains("unlocked"));
-				assertThat(operations.runNow("granted").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
-				assertThat(operations.runNow("failing").outcome()).isEqualTo(ManualRun.Outcome.FAILED);
-				assertThat(operations.runNow("later").outcome()).isEqualTo(ManualRun.Outcome.FAILED);
-				await().atMost(LONG)
-					.untilAsserted(() -> assertThat(output).contains("error occurred in scheduled task",
-							"error occurred in scheduled reactive task"));
-				assertThat(operations.runNow("refused").outcome()).isEqualTo(ManualRun.Outcome.REFUSED);
-				assertThat(operations.runNow("broken").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
-				// Logged by another thread, otherwise during the next test
-				await().atMost(LONG).untilAsserted(() -> assertThat(output).contains("no sequence"));
-				context.close();
-				assertThat(jobs.ran).containsExactlyInAnyOrder("unlocked", "granted");
-			});
+		contextWith(engine).withBean(ByHand.class).run((context) -> {
+			JobOperations operations = context.getBean(JobOperations.class);
+			ByHand jobs = AopTestUtils.getTargetObject(context.getBean(ByHand.class));
+			ManualRun unlocked = operations.runNow("unlocked");
+			assertThat(unlocked.outcome()).isEqualTo(ManualRun.Outcome.STARTED);
+			assertThat(unlocked.description()).contains("without its lock");
+			await().atMost(LONG).until(() -> jobs.ran.contains("unlocked"));
+			assertThat(operations.runNow("granted").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
+			assertThat(operations.runNow("failing").outcome()).isEqualTo(ManualRun.Outcome.FAILED);
+			assertThat(operations.runNow("later").outcome()).isEqualTo(ManualRun.Outcome.FAILED);
+			await().atMost(LONG)
+				.untilAsserted(() -> assertThat(output).contains("error occurred in scheduled task",
+						"error occurred in scheduled reactive task"));
+			assertThat(operations.runNow("refused").outcome()).isEqualTo(ManualRun.Outcome.REFUSED);
+			assertThat(operations.runNow("broken").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
+			// Logged by another thread, otherwise during the next test
+			await().atMost(LONG).untilAsserted(() -> assertThat(output).contains("no sequence"));
+			context.close();
+			assertThat(jobs.ran).containsExactlyInAnyOrder("unlocked", "granted");
+		});
 	}
 
 	@Test
@@ -721,32 +705,25 @@ class JobChecksTests {
 			}
 			return JobEngine.granted(name, firing);
 		}));
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
-			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(DefaultLockTemplate.class)
-			.withUserConfiguration(Scheduling.class)
-			.withBean(Unanswered.class)
-			.run((context) -> {
-				Unanswered job = context.getBean(Unanswered.class);
-				await().atMost(LONG).untilAsserted(() -> assertThat(job.ran()).containsAll(names));
-				for (String name : names) {
-					assertThat(output).containsOnlyOnce("for the lock of the job '" + name + "' failed.");
-				}
-				for (String name : names.subList(1, names.size())) {
-					assertThat(engine.firings(name)).extracting(JobFiring::id)
-						.as(name)
-						.hasSize(4)
-						.containsOnly(engine.firings(name).get(0).id());
-				}
-				assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> {
-					engine.answer("rate", (name, firing) -> {
-						throw new QueryTimeoutException("away");
-					});
-					job.rate();
+		contextWith(engine).withBean(Unanswered.class).run((context) -> {
+			Unanswered job = context.getBean(Unanswered.class);
+			await().atMost(LONG).untilAsserted(() -> assertThat(job.ran()).containsAll(names));
+			for (String name : names) {
+				assertThat(output).containsOnlyOnce("for the lock of the job '" + name + "' failed.");
+			}
+			for (String name : names.subList(1, names.size())) {
+				assertThat(engine.firings(name)).extracting(JobFiring::id)
+					.as(name)
+					.hasSize(4)
+					.containsOnly(engine.firings(name).get(0).id());
+			}
+			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> {
+				engine.answer("rate", (name, firing) -> {
+					throw new QueryTimeoutException("away");
 				});
+				job.rate();
 			});
+		});
 		assertThat(output).doesNotContain("Unexpected error");
 	}
 
@@ -763,19 +740,12 @@ class JobChecksTests {
 			engine.answer(reason.name(), (name,
 					firing) -> new LockEngine.Refused(JobEngine.refused(name, reason, null, null, Instant.now())));
 		}
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
-			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(DefaultLockTemplate.class)
-			.withUserConfiguration(Scheduling.class)
-			.withBean(Settled.class)
-			.run((context) -> {
-				for (Reason reason : new Reason[] { Reason.DONE, Reason.NOT_DUE, Reason.PAUSED, Reason.RUNNING }) {
-					await().atMost(LONG).until(() -> engine.firings(reason.name()).size() >= 2);
-				}
-				assertThat(context.getBean(Settled.class).runs()).isZero();
-			});
+		contextWith(engine).withBean(Settled.class).run((context) -> {
+			for (Reason reason : new Reason[] { Reason.DONE, Reason.NOT_DUE, Reason.PAUSED, Reason.RUNNING }) {
+				await().atMost(LONG).until(() -> engine.firings(reason.name()).size() >= 2);
+			}
+			assertThat(context.getBean(Settled.class).runs()).isZero();
+		});
 		assertThat(output).doesNotContain("Skipped").doesNotContain("Exception").doesNotContain("ERROR");
 	}
 

@@ -1,20 +1,14 @@
 package dev.dblock.benchmarks;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import dev.dblock.LockHandle;
-import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 
 /**
@@ -44,19 +38,11 @@ final class ReleaseFeedCase implements BenchmarkCase {
 			.toList();
 		Map<Setting, List<Double>> costs = new LinkedHashMap<>();
 		List<Double> without = new ArrayList<>();
-		// Each waiting thread may occupy a connection with its change stream
-		MongoClientSettings unlimited = MongoClientSettings.builder()
-			.applyConnectionString(new ConnectionString(bench.addresses().mongodb()))
-			.applyToConnectionPoolSettings((pool) -> pool.maxSize(0))
-			.build();
 		try (DblockLocks application = bench.lab().application();
 				ServerCounters counters = new ServerCounters(bench.addresses());
-				MongoClient client = MongoClients.create(unlimited)) {
+				MongoClient client = WaitingProcesses.client(bench.addresses())) {
 			LockTemplate locks = application.template();
-			List<LockHandle> held = IntStream.range(0, most)
-				.mapToObj((i) -> locks.acquire(WaitingProcesses.name(i),
-						LockOptions.lease(Duration.ofHours(2)).autoRenew(false)))
-				.toList();
+			List<LockHandle> held = WaitingProcesses.hold(locks, most);
 			Releases releases = new Releases(locks, RELEASES_PER_SECOND);
 			try {
 				for (int round = 0; round < bench.pick(2, 1); round++) {

@@ -1,20 +1,14 @@
 package dev.dblock.benchmarks;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import dev.dblock.LockHandle;
-import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -46,19 +40,11 @@ final class WaitingCostCase implements BenchmarkCase {
 		int most = counts.get(counts.size() - 1);
 		Map<Cell, List<Double>> costs = new LinkedHashMap<>();
 		Map<Cell, List<Double>> written = new LinkedHashMap<>();
-		// Each cursor occupies a connection
-		MongoClientSettings unlimited = MongoClientSettings.builder()
-			.applyConnectionString(new ConnectionString(bench.addresses().mongodb()))
-			.applyToConnectionPoolSettings((pool) -> pool.maxSize(0))
-			.build();
 		try (DblockLocks application = bench.lab().application();
 				ServerCounters counters = new ServerCounters(bench.addresses());
-				MongoClient client = MongoClients.create(unlimited)) {
+				MongoClient client = WaitingProcesses.client(bench.addresses())) {
 			LockTemplate locks = application.template();
-			List<LockHandle> held = IntStream.range(0, most)
-				.mapToObj((i) -> locks.acquire(WaitingProcesses.name(i),
-						LockOptions.lease(Duration.ofHours(2)).autoRenew(false)))
-				.toList();
+			List<LockHandle> held = WaitingProcesses.hold(locks, most);
 			MongoDatabase database = client.getDatabase(bench.addresses().database());
 			warmUp(bench, database, locks);
 			try {

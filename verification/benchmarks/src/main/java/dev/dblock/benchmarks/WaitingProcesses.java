@@ -4,10 +4,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineState.ReleaseNews;
 import dev.dblock.execution.DefaultLockTemplate;
@@ -68,9 +74,26 @@ final class WaitingProcesses implements AutoCloseable {
 	}
 
 	/**
-	 * Return the name that an engine waits for.
+	 * Return a client without a limit for connections, since each change stream or cursor
+	 * may occupy one.
 	 */
-	static String name(int index) {
+	static MongoClient client(Addresses addresses) {
+		return MongoClients.create(MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(addresses.mongodb()))
+			.applyToConnectionPoolSettings((pool) -> pool.maxSize(0))
+			.build());
+	}
+
+	/**
+	 * Acquire the locks that engines wait for, for longer than any measurement.
+	 */
+	static List<LockHandle> hold(LockTemplate locks, int count) {
+		return IntStream.range(0, count)
+			.mapToObj((i) -> locks.acquire(name(i), LockOptions.lease(Duration.ofHours(2)).autoRenew(false)))
+			.toList();
+	}
+
+	private static String name(int index) {
 		return "waited-for-" + index;
 	}
 
