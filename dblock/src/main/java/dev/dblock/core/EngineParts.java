@@ -39,6 +39,9 @@ final class EngineParts {
 
 	private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
 
+	/** How long work may take to end after its executor has interrupted it. */
+	private static final Duration END_OF_WORK = Duration.ofSeconds(2);
+
 	/** How long an unused feed of releases stays open. */
 	static final Duration FEED_IDLE = ReleaseSignals.IDLE;
 
@@ -154,12 +157,15 @@ final class EngineParts {
 
 	/**
 	 * Refuse all callers, release the locks that were kept until now, and report the loss
-	 * of those that are still held.
+	 * of those that are still held. An executor that does not wait for its tasks has just
+	 * interrupted them, so they get a moment to end.
 	 */
 	void close() {
 		this.acquirer.close();
 		releaseKept();
-		long end = this.clock.pauseNanos() + LONGEST_REQUEST.toNanos();
+		long now = this.clock.pauseNanos();
+		long end = now + LONGEST_REQUEST.toNanos();
+		awaitNone(this::isAnyOwnerAtWork, now + END_OF_WORK.toNanos());
 		awaitNone(this::isAnyAboutToBeReleased, end);
 		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
 		// Application threads may still be acquiring or releasing a lock, and the caller
@@ -198,6 +204,10 @@ final class EngineParts {
 		catch (LockLostException ex) {
 			logger.debug("The loss of the lock '{}' was reported", handle.name(), ex);
 		}
+	}
+
+	private boolean isAnyOwnerAtWork() {
+		return this.registry.all().stream().anyMatch((lease) -> lease.owner().isAtWorkBeside(Thread.currentThread()));
 	}
 
 	private boolean isAnyAboutToBeReleased() {

@@ -252,6 +252,22 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
+	void workThatEndsRightAfterItsExecutorIsReleasedAtShutdown() throws Exception {
+		Gate gate = new Gate();
+		Worker<Boolean> work = Worker.start(() -> {
+			LockHandle handle = this.world.acquire("a");
+			gate.pass();
+			return handle.release();
+		});
+		gate.awaitReached();
+		Worker<Boolean> closing = this.world.startClosing("a");
+		gate.open();
+		assertThat(closing.result()).as("free when the engine is closed").isTrue();
+		assertThat(work.result()).isTrue();
+		assertThat(this.world.news()).containsExactly("acquired a", "released a");
+	}
+
+	@Test
 	void doesNotWaitForAStoreThatHangsWhenItsShutdownIsInterrupted() throws Exception {
 		Gate gate = new Gate();
 		LockHandle handle = this.world.acquire("a");

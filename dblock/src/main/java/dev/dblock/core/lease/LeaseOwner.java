@@ -48,6 +48,14 @@ public final class LeaseOwner {
 	}
 
 	/**
+	 * Return whether another thread than the given one works under the lock and can still
+	 * end its work.
+	 */
+	public synchronized boolean isAtWorkBeside(Thread given) {
+		return threads().stream().anyMatch((thread) -> thread != given && thread.isAlive() && isAtWork(thread));
+	}
+
+	/**
 	 * Return the threads that work under the lock, and the thread that acquired it.
 	 */
 	public Set<Thread> threads() {
