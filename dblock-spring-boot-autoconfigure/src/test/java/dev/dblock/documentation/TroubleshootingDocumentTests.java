@@ -92,7 +92,7 @@ class TroubleshootingDocumentTests {
 			String first = line.startsWith("|") ? firstCell(line) : "";
 			inTable = !first.isEmpty() && (inTable || HEADS.contains(first));
 			if (inTable && !HEADS.contains(first) && !first.startsWith("---")) {
-				quotes.add(first);
+				quotes.addAll(List.of(first.split("<br>")));
 			}
 		}
 		assertThat(quotes)

@@ -93,8 +93,8 @@ class ObservabilityDocumentTests {
 		assertThat(column("observation")).isEqualTo(documented);
 		for (LockObservationDocumentation one : LockObservationDocumentation.values()) {
 			List<String> row = row("observation", one.getName());
-			assertThat(quoted(row.get(3))).isEqualTo(keys(one.getLowCardinalityKeyNames()));
-			assertThat(quoted(row.get(4))).isEqualTo(keys(one.getHighCardinalityKeyNames()));
+			assertThat(quoted(row.get(2))).isEqualTo(keys(one.getLowCardinalityKeyNames()));
+			assertThat(quoted(row.get(3))).isEqualTo(keys(one.getHighCardinalityKeyNames()));
 		}
 	}
 
