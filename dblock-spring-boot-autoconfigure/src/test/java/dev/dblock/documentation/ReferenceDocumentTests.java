@@ -6,11 +6,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.MatchResult;
@@ -27,31 +24,26 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
-import dev.dblock.event.LockListener;
 import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Checks that {@code docs/reference.md} names exactly the public API, and
- * {@code docs/observability.md} its events.
+ * Checks that {@code docs/reference.md} names exactly the public API.
  */
 @SameOnEachJdk
 class ReferenceDocumentTests {
 
 	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
 
-	private static final Markdown OBSERVABILITY = Markdown.read(Markdown.ROOT.resolve("docs/observability.md"));
-
 	private final Markdown page = Markdown.read(Markdown.ROOT.resolve("docs/reference.md"));
 
 	@Test
 	void everyAttributeOfTheAnnotationIsDocumentedWithItsDefault() {
-		Map<String, List<String>> attributes = new TreeMap<>();
+		List<String> attributes = new ArrayList<>();
 		List<Method> declared = List.of(DistributedLock.class.getDeclaredMethods());
 		Set<String> names = declared.stream().map(Method::getName).collect(Collectors.toSet());
 		for (Method attribute : declared) {
@@ -61,18 +53,13 @@ class ReferenceDocumentTests {
 			}
 			Object value = attribute.getDefaultValue();
 			boolean isLeftOut = value.equals("") || value.equals(DistributedLock.NOT_SET);
-			attributes.put(attribute.getName(), List.of(isLeftOut ? "" : value.toString()));
+			attributes.add(isLeftOut ? attribute.getName() : attribute.getName() + "," + value);
 		}
-		assertThat(rows("attribute", 2)).isEqualTo(attributes);
-	}
-
-	static Stream<Arguments> methods() {
-		return Stream.of(Arguments.of(LockTemplate.class), Arguments.of(LockHandle.class),
-				Arguments.of(LockOptions.class));
+		assertThat(items("`@DistributedLock`")).containsExactlyInAnyOrderElementsOf(attributes);
 	}
 
 	@ParameterizedTest
-	@MethodSource("methods")
+	@ValueSource(classes = { LockTemplate.class, LockHandle.class, LockOptions.class })
 	void everyMethodIsDocumented(Class<?> type) {
 		assertThat(listed("`" + type.getSimpleName() + "`")).containsExactlyInAnyOrderElementsOf(methodsOf(type));
 	}
@@ -85,17 +72,6 @@ class ReferenceDocumentTests {
 		assertThat(methodsOf(LockHandles.class)).isEqualTo(methods);
 		assertThat(this.page.text().replace('\n', ' ')).contains("except `name`, `run` and `runFailed`", "`handles()`",
 				"`token(name)`");
-	}
-
-	@Test
-	void everyMethodOfAListenerIsNamedBesideItsEvent() {
-		Set<String> methods = methodsOf(LockListener.class);
-		assertThat(methods.remove("publishingTo")).isTrue();
-		assertThat(OBSERVABILITY.text()).contains("`LockListener.publishingTo(context)`");
-		assertThat(rows(OBSERVABILITY, "event", 2).values()
-			.stream()
-			.map((cells) -> cells.get(0))
-			.filter((method) -> !method.isEmpty())).containsExactlyInAnyOrderElementsOf(methods);
 	}
 
 	private static Set<String> methodsOf(Class<?> type) {
@@ -172,32 +148,6 @@ class ReferenceDocumentTests {
 			.toList();
 		assertThat(items).isNotEmpty().allSatisfy((item) -> assertThat(item).as(item[0]).hasSize(2));
 		return items.stream().map((item) -> quoted(item[0]).replaceAll("\\([^)]*\\)", "")).toList();
-	}
-
-	/**
-	 * The names in the first column, without the brackets after them, and the code in the
-	 * columns after it.
-	 */
-	private Map<String, List<String>> rows(String title, int columns) {
-		return rows(this.page, title, columns);
-	}
-
-	private static Map<String, List<String>> rows(Markdown page, String title, int columns) {
-		Map<String, List<String>> rows = new TreeMap<>();
-		page.text()
-			.lines()
-			.dropWhile((line) -> !line.startsWith("| " + title + " |"))
-			.skip(2)
-			.takeWhile((line) -> line.startsWith("|"))
-			.map((line) -> line.substring(1).split("\\|"))
-			.forEach((cells) -> {
-				assertThat(cells[cells.length - 1]).as(cells[0]).isNotBlank();
-				assertThat(rows.put(quoted(cells[0]).replaceAll("\\([^)]*\\)", ""),
-						Arrays.stream(cells).skip(1).limit(columns - 1L).map(ReferenceDocumentTests::quoted).toList()))
-					.as(cells[0])
-					.isNull();
-			});
-		return rows;
 	}
 
 	private static String quoted(String cell) {

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
@@ -29,9 +30,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records the runs of jobs. The time since the last success is based on the runs of this
- * instance and, since other instances run the job as well, on the run record. Reading the
- * gauge triggers a read of the record in the background, at most every 30 seconds. Runs
- * that code requests with {@code LockOptions.plannedFor} are not recorded.
+ * instance and, since other instances run the job as well, on the run record, which also
+ * says whether the job is overdue or paused. Reading a gauge triggers a read of the
+ * record in the background, at most every 30 seconds. Runs that code requests with
+ * {@code LockOptions.plannedFor} are not recorded.
  */
 public final class JobMeters implements LockListener {
 
@@ -49,7 +51,7 @@ public final class JobMeters implements LockListener {
 
 	private final Executor background;
 
-	private final Map<String, LastSuccess> successes = new ConcurrentHashMap<>();
+	private final Map<String, KnownJob> known = new ConcurrentHashMap<>();
 
 	/**
 	 * Create the meters.
@@ -65,14 +67,14 @@ public final class JobMeters implements LockListener {
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		handle.run().map(JobRun::jobId).filter(this::isMeasured).ifPresent(this::successOf);
+		handle.run().map(JobRun::jobId).filter(this::isMeasured).ifPresent(this::knownJob);
 	}
 
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
 		JobRun last = (refusal.job() != null) ? refusal.job().last() : null;
 		if (last != null && isMeasured(last.jobId())) {
-			successOf(last.jobId());
+			knownJob(last.jobId());
 		}
 	}
 
@@ -83,10 +85,10 @@ public final class JobMeters implements LockListener {
 		if (outcome == null || end == null || !isMeasured(run.jobId())) {
 			return;
 		}
-		LastSuccess success = successOf(run.jobId());
+		KnownJob job = knownJob(run.jobId());
 		timer(run.jobId(), outcome).record(Duration.between(run.startedAt(), end));
 		if (outcome == JobRun.Outcome.SUCCEEDED) {
-			success.learn(end, end);
+			job.learn(end, end);
 		}
 	}
 
@@ -94,7 +96,7 @@ public final class JobMeters implements LockListener {
 	@Override
 	public void onRunCrashed(String name, JobRun run) {
 		if (isMeasured(run.jobId())) {
-			successOf(run.jobId());
+			knownJob(run.jobId());
 			timer(run.jobId(), JobRun.Outcome.CRASHED).record(Duration.ZERO);
 		}
 	}
@@ -114,7 +116,7 @@ public final class JobMeters implements LockListener {
 	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
 		if (isMeasured(jobId)) {
-			successOf(jobId);
+			knownJob(jobId);
 		}
 		missed(jobId).increment();
 	}
@@ -124,31 +126,39 @@ public final class JobMeters implements LockListener {
 	 * the number of their names is unbounded.
 	 */
 	private boolean isMeasured(String jobId) {
-		if (this.successes.containsKey(jobId)) {
+		if (this.known.containsKey(jobId)) {
 			return true;
 		}
 		JobOperations jobs = this.jobs.get();
 		return jobs != null && jobs.ids().contains(jobId);
 	}
 
-	private LastSuccess successOf(String jobId) {
-		if (!this.successes.containsKey(jobId)) {
+	private KnownJob knownJob(String jobId) {
+		if (!this.known.containsKey(jobId)) {
 			removeUnknown();
 		}
-		return this.successes.computeIfAbsent(jobId, (id) -> {
-			LastSuccess success = new LastSuccess(id);
-			Gauge.builder(LockMeterDocumentation.SINCE_SUCCESS.getName(), success, LastSuccess::seconds)
+		return this.known.computeIfAbsent(jobId, (id) -> {
+			KnownJob job = new KnownJob(id);
+			gauge(LockMeterDocumentation.SINCE_SUCCESS, job, KnownJob::secondsSinceSuccess)
 				.description("Time since the job last succeeded on any instance")
 				.baseUnit("seconds")
-				.tag(Keys.JOB_ID.asString(), id)
-				.strongReference(true)
+				.register(this.registry);
+			gauge(LockMeterDocumentation.OVERDUE, job, KnownJob::overdue)
+				.description("1 if no instance has run a planned time a minute later")
+				.register(this.registry);
+			gauge(LockMeterDocumentation.PAUSED, job, KnownJob::paused).description("1 if an operator paused the job")
 				.register(this.registry);
 			// From zero, since Prometheus sees no increase in a series that begins with
 			// one
 			COUNTED.forEach((outcome) -> timer(id, outcome));
 			missed(id);
-			return success;
+			return job;
 		});
+	}
+
+	private static Gauge.Builder<KnownJob> gauge(LockMeterDocumentation meter, KnownJob job,
+			ToDoubleFunction<KnownJob> value) {
+		return Gauge.builder(meter.getName(), job, value).tag(Keys.JOB_ID.asString(), job.jobId).strongReference(true);
 	}
 
 	/**
@@ -159,8 +169,8 @@ public final class JobMeters implements LockListener {
 	private void removeUnknown() {
 		JobOperations jobs = this.jobs.get();
 		Set<String> ids = (jobs != null) ? jobs.ids() : Set.of();
-		this.successes.keySet().stream().filter((id) -> !ids.contains(id)).toList().forEach((id) -> {
-			this.successes.remove(id);
+		this.known.keySet().stream().filter((id) -> !ids.contains(id)).toList().forEach((id) -> {
+			this.known.remove(id);
 			for (LockMeterDocumentation meter : LockMeterDocumentation.OF_JOBS) {
 				this.registry.find(meter.getName())
 					.tag(Keys.JOB_ID.asString(), id)
@@ -171,9 +181,9 @@ public final class JobMeters implements LockListener {
 	}
 
 	/**
-	 * The last success of a job.
+	 * What this instance knows of a job.
 	 */
-	private final class LastSuccess {
+	private final class KnownJob {
 
 		private final String jobId;
 
@@ -185,9 +195,13 @@ public final class JobMeters implements LockListener {
 
 		private long knownNanos;
 
+		private double overdue = Double.NaN;
+
+		private double paused = Double.NaN;
+
 		private long readNanos = System.nanoTime() - FRESH.toNanos();
 
-		LastSuccess(String jobId) {
+		KnownJob(String jobId) {
 			this.jobId = jobId;
 		}
 
@@ -204,12 +218,30 @@ public final class JobMeters implements LockListener {
 			}
 		}
 
-		double seconds() {
-			if (isDue() && this.reading.compareAndSet(false, true)) {
-				JobMeters.this.background.execute(this::read);
-			}
+		double secondsSinceSuccess() {
+			refresh();
 			synchronized (this) {
 				return this.secondsThen + (System.nanoTime() - this.knownNanos) / 1e9;
+			}
+		}
+
+		double overdue() {
+			refresh();
+			synchronized (this) {
+				return this.overdue;
+			}
+		}
+
+		double paused() {
+			refresh();
+			synchronized (this) {
+				return this.paused;
+			}
+		}
+
+		private void refresh() {
+			if (isDue() && this.reading.compareAndSet(false, true)) {
+				JobMeters.this.background.execute(this::read);
 			}
 		}
 
@@ -218,22 +250,31 @@ public final class JobMeters implements LockListener {
 		}
 
 		private void read() {
+			JobInfo read = null;
 			try {
 				JobOperations jobs = JobMeters.this.jobs.get();
-				JobInfo job = (jobs != null) ? jobs.find(this.jobId).orElse(null) : null;
-				if (job != null && !job.runs().isEmpty()) {
-					learn(lastSuccess(job.runs()), job.at());
+				read = (jobs != null) ? jobs.find(this.jobId).orElse(null) : null;
+				if (read != null && !read.runs().isEmpty()) {
+					learn(lastSuccess(read.runs()), read.at());
 				}
 			}
 			catch (RuntimeException ex) {
 				logger.debug("The run record of the job '{}' could not be read", this.jobId, ex);
 			}
 			finally {
-				synchronized (this) {
-					this.readNanos = System.nanoTime();
-				}
+				learn((read != null && read.problem() == null) ? read : null);
 				this.reading.set(false);
 			}
+		}
+
+		private synchronized void learn(@Nullable JobInfo read) {
+			this.overdue = (read != null) ? number(read.overdue()) : Double.NaN;
+			this.paused = (read != null) ? number(read.paused()) : Double.NaN;
+			this.readNanos = System.nanoTime();
+		}
+
+		private static double number(boolean flag) {
+			return flag ? 1 : 0;
 		}
 
 		/**

@@ -55,12 +55,22 @@ enum LockMeterDocumentation implements MeterDocumentation {
 	SINCE_SUCCESS("dblock.job.since.success", Meter.Type.GAUGE, Keys.JOB_ID),
 
 	/**
+	 * Whether no instance has run a planned time of a job a minute later: 1 or 0.
+	 */
+	OVERDUE("dblock.job.overdue", Meter.Type.GAUGE, Keys.JOB_ID),
+
+	/**
+	 * Whether an operator paused a job: 1 or 0.
+	 */
+	PAUSED("dblock.job.paused", Meter.Type.GAUGE, Keys.JOB_ID),
+
+	/**
 	 * The planned times that were not run.
 	 */
 	MISSED("dblock.job.missed", Meter.Type.COUNTER, Keys.JOB_ID);
 
 	/** The meters of jobs. */
-	static final Set<LockMeterDocumentation> OF_JOBS = EnumSet.of(RUNS, SINCE_SUCCESS, MISSED);
+	static final Set<LockMeterDocumentation> OF_JOBS = EnumSet.of(RUNS, SINCE_SUCCESS, OVERDUE, PAUSED, MISSED);
 
 	private final String name;
 

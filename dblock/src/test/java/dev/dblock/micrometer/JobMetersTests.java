@@ -50,8 +50,12 @@ class JobMetersTests {
 	}
 
 	private void record(Instant now, JobRun... runs) {
-		given(this.jobs.find("job")).willReturn(Optional.of(new JobInfo("job", "job", "bean", "run", List.of(), false,
-				null, null, null, false, now, List.of(runs), null)));
+		record(false, false, null, now, runs);
+	}
+
+	private void record(boolean paused, boolean overdue, @Nullable String problem, Instant now, JobRun... runs) {
+		given(this.jobs.find("job")).willReturn(Optional.of(new JobInfo("job", "job", "bean", "run", List.of(), paused,
+				null, null, null, overdue, now, List.of(runs), problem)));
 	}
 
 	private void hearOf(JobRun last) {
@@ -60,7 +64,11 @@ class JobMetersTests {
 	}
 
 	private double sinceSuccess() {
-		return this.registry.get("dblock.job.since.success").tag("job.id", "job").gauge().value();
+		return gauge("dblock.job.since.success");
+	}
+
+	private double gauge(String name) {
+		return this.registry.get(name).tag("job.id", "job").gauge().value();
 	}
 
 	@Test
@@ -129,6 +137,30 @@ class JobMetersTests {
 		given(this.jobs.find("job")).willThrow(new QueryTimeoutException("away"));
 		hearOf(run("job", START, JobRun.Outcome.FAILED));
 		assertThat(sinceSuccess()).isNaN();
+	}
+
+	@Test
+	void overdueAndPausedAreReadFromTheRecord() {
+		record(false, true, null, START);
+		hearOf(run("job", START, JobRun.Outcome.SUCCEEDED));
+		assertThat(gauge("dblock.job.overdue")).isEqualTo(1);
+		assertThat(gauge("dblock.job.paused")).isZero();
+	}
+
+	@Test
+	void pausedJobWithoutRunsIsPaused() {
+		record(true, false, null, START);
+		hearOf(run("job", START, JobRun.Outcome.SUCCEEDED));
+		assertThat(gauge("dblock.job.paused")).isEqualTo(1);
+		assertThat(gauge("dblock.job.overdue")).isZero();
+	}
+
+	@Test
+	void overdueAndPausedAreUnknownWithoutTheRecord() {
+		record(false, false, "The request was too slow", START);
+		hearOf(run("job", START, JobRun.Outcome.SUCCEEDED));
+		assertThat(gauge("dblock.job.overdue")).isNaN();
+		assertThat(gauge("dblock.job.paused")).isNaN();
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package dev.dblock.micrometer;
 
 import java.io.IOException;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -21,6 +22,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.dblock.LossReason;
 import dev.dblock.core.EngineState;
 import dev.dblock.event.LockEvent;
+import dev.dblock.event.LockListener;
 import dev.dblock.observation.LockObserver;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
@@ -78,11 +80,11 @@ class ObservabilityDocumentTests {
 	}
 
 	/**
-	 * The values of the list below the line with this key.
+	 * The code that the items of the list below a line begin with.
 	 */
-	private Set<String> values(String key) {
+	private Set<String> listed(String above) {
 		return this.lines.stream()
-			.dropWhile((line) -> !line.equals("`" + key + "`:"))
+			.dropWhile((line) -> !line.equals(above))
 			.skip(2)
 			.takeWhile((line) -> line.startsWith("- "))
 			.flatMap((line) -> quoted(line.split(": ")[0]).stream())
@@ -119,7 +121,7 @@ class ObservabilityDocumentTests {
 	void everyOutcomeIsDocumented() {
 		Set<String> outcomes = lowerCase(EnumSet.allOf(LockObserver.Outcome.class));
 		outcomes.add("none");
-		assertThat(values("outcome")).isEqualTo(outcomes);
+		assertThat(listed("`outcome`:")).isEqualTo(outcomes);
 	}
 
 	@Test
@@ -155,21 +157,26 @@ class ObservabilityDocumentTests {
 
 	@Test
 	void everyReasonOfALossIsDocumented() {
-		assertThat(values("reason")).isEqualTo(lowerCase(EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))));
+		assertThat(listed("`reason`:")).isEqualTo(lowerCase(EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))));
 	}
 
 	@Test
 	void everyCauseOfAnAttemptIsDocumented() {
-		assertThat(values("cause")).isEqualTo(EngineState.attempts().keySet());
+		assertThat(listed("`cause`:")).isEqualTo(EngineState.attempts().keySet());
 	}
 
 	@Test
-	void everyEventIsDocumented() {
-		assertThat(column("event")).isEqualTo(new ClassFileImporter().importPackagesOf(LockEvent.class)
+	void everyEventIsDocumentedBesideTheMethodOfTheListener() {
+		Set<String> expected = new ClassFileImporter().importPackagesOf(LockEvent.class)
 			.stream()
 			.filter((found) -> found.isRecord() && found.isAssignableTo(LockEvent.class))
 			.map(JavaClass::getSimpleName)
-			.collect(Collectors.toSet()));
+			.collect(Collectors.toCollection(TreeSet::new));
+		Stream.of(LockListener.class.getDeclaredMethods())
+			.filter((method) -> !method.isSynthetic() && !Modifier.isStatic(method.getModifiers()))
+			.forEach((method) -> expected.add(method.getName()));
+		assertThat(listed("A `LockListener` bean gets the same. The thread is in brackets:")).isEqualTo(expected);
+		assertThat(String.join("\n", this.lines)).contains("`LockListener.publishingTo(context)`");
 	}
 
 	/**
@@ -187,7 +194,7 @@ class ObservabilityDocumentTests {
 			switch (one.getType()) {
 				case TIMER ->
 					names.addAll(List.of(name + "_seconds_count", name + "_seconds_sum", name + "_seconds_max"));
-				case GAUGE -> names.add(LockMeterDocumentation.OF_JOBS.contains(one) ? name + "_seconds" : name);
+				case GAUGE -> names.add((one == LockMeterDocumentation.SINCE_SUCCESS) ? name + "_seconds" : name);
 				default -> names.add(name + "_total");
 			}
 		}
