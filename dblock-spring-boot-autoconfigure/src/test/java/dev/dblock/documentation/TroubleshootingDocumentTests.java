@@ -1,10 +1,7 @@
 package dev.dblock.documentation;
 
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,7 +23,9 @@ class TroubleshootingDocumentTests {
 
 	private static final String SAMPLE = "sample-app";
 
-	private static final Set<String> HEADS = Set.of("message", "it says", "then it says");
+	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
+
+	private static final Pattern ITEM = Pattern.compile("(?m)^- (`[^`]+`(?:,\\s+`[^`]+`)*):");
 
 	/** Lines of the log that need no entry, and why. */
 	private static final Map<String, String> LEFT_OUT = Map.of(
@@ -81,27 +80,21 @@ class TroubleshootingDocumentTests {
 			.find();
 	}
 
+	/**
+	 * The quotes, and what the items of a list begin with.
+	 */
 	private List<String> quoted() {
-		List<String> quotes = new ArrayList<>();
-		List<String> lines = this.page.text().lines().toList();
-		boolean inTable = false;
-		for (String line : lines) {
-			if (line.startsWith("> ")) {
-				quotes.add(line.substring(2).strip());
-			}
-			String first = line.startsWith("|") ? firstCell(line) : "";
-			inTable = !first.isEmpty() && (inTable || HEADS.contains(first));
-			if (inTable && !HEADS.contains(first) && !first.startsWith("---")) {
-				quotes.addAll(List.of(first.split("<br>")));
-			}
-		}
+		Stream<String> items = ITEM.matcher(this.page.text())
+			.results()
+			.flatMap((item) -> QUOTED.matcher(item.group(1)).results())
+			.map((quote) -> quote.group(1));
+		List<String> quotes = Stream
+			.concat(this.page.text().lines().filter((line) -> line.startsWith("> ")).map((line) -> line.substring(2)),
+					items)
+			.toList();
 		assertThat(quotes)
 			.allSatisfy((quote) -> assertThat(quote.replaceAll("[^\\p{L}]", "")).as(quote).hasSizeGreaterThan(5));
 		return quotes;
-	}
-
-	private static String firstCell(String row) {
-		return Arrays.stream(row.split("\\|")).skip(1).findFirst().orElse("").strip();
 	}
 
 }
