@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoSocketException;
+import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -127,7 +128,8 @@ class MongoServerExtensionTests {
 
 		@Test
 		void keepsWhatWasWrittenWhenItsPrimaryIsKilled(MongoReplicaSet replicaSet) {
-			MongoCollection<Document> collection = collection(replicaSet);
+			// The default of MongoDB 4.4 is a write that only the primary has.
+			MongoCollection<Document> collection = collection(replicaSet).withWriteConcern(WriteConcern.MAJORITY);
 			collection.insertOne(new Document("_id", 1));
 			MongoNode killed = replicaSet.killPrimary();
 			assertThat(killed.isRunning()).isFalse();
