@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 
 import com.mongodb.client.MongoDatabase;
@@ -23,11 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * The check on servers that exclude, and on some that do not.
+ * The check on servers that exclude, and on what is no server.
  */
 @SameOnEachJdk
 class ServerCheckTests {
@@ -38,10 +36,6 @@ class ServerCheckTests {
 
 	private static ServerCheck briefly(String uri) {
 		return ServerCheck.of(uri).disturbed(CheckedServer::unnamed, BRIEFLY);
-	}
-
-	private static Result result(ServerReport report, String check) {
-		return report.rows().stream().filter((row) -> row.check().equals(check)).findFirst().orElseThrow().result();
 	}
 
 	private int run(String... arguments) {
@@ -76,38 +70,6 @@ class ServerCheckTests {
 	}
 
 	@Test
-	@MongoServerTest(kind = MongoServerKind.EMBEDDED)
-	void serverWhoseUpdatesAreNotAtomicDoesNotExclude(MongoServer server) {
-		ServerReport report = ServerCheck.of(server.uri(server.freshDatabase()))
-			.disturbed(Disturbance.WITHOUT_CONDITIONS, BRIEFLY)
-			.run();
-		assertThat(report.verdict()).as("%s", report).isEqualTo(Verdict.DOES_NOT_EXCLUDE);
-		assertThat(result(report, "new names")).isEqualTo(Result.NO);
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(report::assertExcludes)
-			.withMessageContaining("Verdict: **does not exclude**");
-	}
-
-	@Test
-	@MongoServerTest(kind = MongoServerKind.EMBEDDED)
-	void serverThatEndsLeasesEarlyDoesNotExclude(MongoServer server) {
-		ServerReport report = ServerCheck.of(server.uri(server.freshDatabase()))
-			.disturbed(Disturbance.RUNAWAY_CLOCK, BRIEFLY)
-			.run();
-		assertThat(report.verdict()).as("%s", report).isEqualTo(Verdict.DOES_NOT_EXCLUDE);
-		assertThat(result(report, "end of a lease")).as("%s", report).isEqualTo(Result.NO);
-	}
-
-	@Test
-	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void staleCommitIsSeen(MongoServer server) {
-		ServerReport report = ServerCheck.of(server.uri(server.freshDatabase()))
-			.disturbed(Disturbance.WITHOUT_RAISED_FENCES, BRIEFLY)
-			.run();
-		assertThat(result(report, "fenced commits")).as("%s", report).isEqualTo(Result.NO);
-		assertThat(report.settings()).contains("dblock.mongodb.fence-transactions=false");
-	}
-
-	@Test
 	@MongoServerTest
 	void realLocksAreLeftAlone(MongoServer server) {
 		String database = server.freshDatabase();
@@ -118,44 +80,6 @@ class ServerCheckTests {
 			.isEqualTo("Not checked: The collection 'locks' has documents that no check has written. Name another one"
 					+ " (--collection)");
 		assertThat(documents.getCollection("locks").find()).hasSize(1);
-	}
-
-	/**
-	 * The role of docs/security.md, with the names of the check.
-	 */
-	@Test
-	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1_WITH_USERS)
-	void documentedPrivilegesAreEnoughAndOthersAreNamed(MongoServer server) {
-		String database = server.freshDatabase();
-		MongoDatabase documents = server.client().getDatabase(database);
-		documents.runCommand(new Document("createRole", "dblock")
-			.append("privileges",
-					List.of(privilege(database, "", "listCollections"),
-							privilege(database, "dblock_check", "find", "insert", "update", "remove", "createIndex",
-									"listIndexes", "changeStream"),
-							privilege(database, "dblock_check.fences", "find", "insert", "update", "createIndex")))
-			.append("roles", List.of()));
-		for (String user : List.of("dblock", "other")) {
-			documents.runCommand(new Document("createUser", user).append("pwd", "secret-1")
-				.append("roles", user.equals("dblock") ? List.of("dblock") : List.of()));
-		}
-		String uri = server.uri(database)
-			.replaceFirst("//[^@]*@", "//USER:secret-1@")
-			.replaceAll("authSource=\\w+", "authSource=" + database);
-		ServerReport report = briefly(uri.replace("USER", "dblock")).run().assertExcludes();
-		assertThat(report.toString()).contains("| clean-up | NO | left behind: ").doesNotContain("secret-1");
-		assertThat(run(uri.replace("USER", "other"))).isEqualTo(2);
-		assertThat(printed()).startsWith("Not checked: The collection 'dblock_check' cannot be read.")
-			.contains("docs/security.md")
-			.hasLineCount(1);
-		this.printed.reset();
-		assertThat(run(uri.replace("USER:secret-1", "dblock:wrong"))).isEqualTo(2);
-		assertThat(printed()).startsWith("Not checked: The server does not accept the user").hasLineCount(1);
-	}
-
-	private static Document privilege(String database, String collection, String... actions) {
-		return new Document("resource", new Document("db", database).append("collection", collection)).append("actions",
-				Arrays.asList(actions));
 	}
 
 	@ParameterizedTest
