@@ -165,7 +165,7 @@ final class EngineParts {
 		releaseKept();
 		long now = this.clock.pauseNanos();
 		long end = now + LONGEST_REQUEST.toNanos();
-		awaitNone(this::isAnyOwnerAtWork, now + END_OF_WORK.toNanos());
+		awaitNone(this::isAnyWorkEnding, now + END_OF_WORK.toNanos());
 		awaitNone(this::isAnyAboutToBeReleased, end);
 		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
 		// Application threads may still be acquiring or releasing a lock, and the caller
@@ -206,8 +206,8 @@ final class EngineParts {
 		}
 	}
 
-	private boolean isAnyOwnerAtWork() {
-		return this.registry.all().stream().anyMatch((lease) -> lease.owner().isAtWorkBeside(Thread.currentThread()));
+	private boolean isAnyWorkEnding() {
+		return this.registry.all().stream().anyMatch((lease) -> lease.owner().endsBeside(Thread.currentThread()));
 	}
 
 	private boolean isAnyAboutToBeReleased() {

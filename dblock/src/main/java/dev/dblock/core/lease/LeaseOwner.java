@@ -48,11 +48,12 @@ public final class LeaseOwner {
 	}
 
 	/**
-	 * Return whether another thread than the given one works under the lock and can still
-	 * end its work.
+	 * Return whether the work is over, or can still end in another thread than the given
+	 * one.
 	 */
-	public synchronized boolean isAtWorkBeside(Thread given) {
-		return threads().stream().anyMatch((thread) -> thread != given && thread.isAlive() && isAtWork(thread));
+	public synchronized boolean endsBeside(Thread given) {
+		return this.finished
+				|| threads().stream().anyMatch((thread) -> thread != given && thread.isAlive() && isAtWork(thread));
 	}
 
 	/**
