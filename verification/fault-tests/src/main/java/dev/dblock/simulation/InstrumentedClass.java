@@ -137,11 +137,17 @@ final class InstrumentedClass extends ClassVisitor {
 		}
 
 		/**
-		 * Whether this method initializes a class, or computes a value of a class.
+		 * Whether this method initializes a class, or computes a value of a class or one
+		 * that a class keeps.
 		 */
 		private boolean isInitializer() {
 			return InstrumentedClass.this.ofDblock
-					&& (this.name.equals("<clinit>") || this.name.equals("computeValue"));
+					&& (this.name.equals("<clinit>") || this.name.equals("computeValue") || isSearchForLibraries());
+		}
+
+		private boolean isSearchForLibraries() {
+			return InstrumentedClass.this.className.equals("dev/dblock/execution/PendingTypes")
+					&& this.name.startsWith("lambda$new$");
 		}
 
 		@Override
