@@ -245,7 +245,7 @@ final class JobTrigger implements PlannedTrigger {
 
 	/**
 	 * Return the planned times between two others: the latest thousand at most, and fewer
-	 * if they cannot be computed in time.
+	 * if more than a few cannot be computed in time.
 	 */
 	synchronized PlannedTimes between(Instant after, Instant before, Clock own) {
 		if (!(this.trigger instanceof CronTrigger)) {
@@ -265,14 +265,15 @@ final class JobTrigger implements PlannedTrigger {
 			next = after(earliest, own);
 		}
 		Deque<Instant> times = new ArrayDeque<>();
+		Instant few = before.minus(step.multipliedBy(PlannedTimes.FEW));
 		long budget = PlannedTimes.LONGEST.toNanos() / 2;
 		long begun = this.clock.nanoTime();
 		while (next != null && next.isBefore(before)) {
 			times.add(next);
 			Instant from = next;
-			if (this.clock.nanoTime() - begun > budget) {
+			Instant half = next.plus(Duration.between(next, before).dividedBy(2));
+			if (half.isBefore(few) && this.clock.nanoTime() - begun > budget) {
 				// Halfway to the end, with half of the time
-				Instant half = next.plus(Duration.between(next, before).dividedBy(2));
 				Instant later = after(half, own);
 				if (later != null && later.isBefore(before)) {
 					times.clear();

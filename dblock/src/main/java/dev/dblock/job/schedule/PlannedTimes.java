@@ -15,7 +15,10 @@ record PlannedTimes(List<Instant> times, boolean more) {
 	/** How many planned times are computed; any before them are only counted as more. */
 	static final int MOST = 1000;
 
-	/** How long that may take in a thread of the scheduler. */
+	/** How many are computed however long it takes, as on a machine that is busy. */
+	static final int FEW = 100;
+
+	/** How long more of them may take in a thread of the scheduler. */
 	static final Duration LONGEST = Duration.ofMillis(50);
 
 	static final PlannedTimes NONE = new PlannedTimes(List.of(), false);

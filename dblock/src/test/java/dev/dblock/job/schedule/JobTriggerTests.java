@@ -7,6 +7,7 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,22 @@ class JobTriggerTests {
 		assertFires("2026-03-01T12:00:01Z");
 		assertFires("2026-03-01T12:00:02Z");
 		assertFires("2026-03-01T12:00:03Z");
+	}
+
+	@Test
+	void fewPlannedTimesAreAllKnownOnAMachineThatIsBusy() {
+		AtomicLong nanos = new AtomicLong();
+		JobTrigger busy = new JobTrigger(new CronTrigger("* * * * * *", ZoneOffset.UTC),
+				new StoreClock(() -> nanos.addAndGet(Duration.ofSeconds(1).toNanos())));
+		Instant noon = Instant.parse("2026-03-01T12:00:00Z");
+		assertThat(busy.between(noon, noon.plusSeconds(61), this.own)).satisfies((minute) -> {
+			assertThat(minute.times()).hasSize(60).startsWith(noon.plusSeconds(1)).endsWith(noon.plusSeconds(60));
+			assertThat(minute.more()).isFalse();
+		});
+		assertThat(busy.between(noon, noon.plusSeconds(901), this.own)).satisfies((minutes) -> {
+			assertThat(minutes.times()).hasSizeBetween(100, 250).endsWith(noon.plusSeconds(900));
+			assertThat(minutes.more()).isTrue();
+		});
 	}
 
 	@Test
