@@ -17,6 +17,7 @@ import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandSucceededEvent;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.core.JobRecords;
+import dev.dblock.claim.Claim;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -26,6 +27,7 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -61,6 +63,9 @@ class ClassicTakeOverTests implements CommandListener {
 	private Runnable afterTheTake = () -> {
 	};
 
+	private Runnable afterAnUpdate = () -> {
+	};
+
 	private final AtomicLong pausedMillis = new AtomicLong();
 
 	@BeforeEach
@@ -92,6 +97,33 @@ class ClassicTakeOverTests implements CommandListener {
 		if (event.getCommandName().equals("findAndModify")) {
 			this.afterTheTake.run();
 		}
+		if (event.getCommandName().equals("update")) {
+			this.afterAnUpdate.run();
+		}
+	}
+
+	@Test
+	void endOfARunIsRecordedThoughItsGrantIsDelayedIntoTheRelease() {
+		LeaseKey key = LockRepositoryContract.key("stock");
+		JobFiring firing = JobFiring.of("nightly", new Schedule.Planned(Instant.EPOCH), true);
+		AtomicBoolean arrived = new AtomicBoolean();
+		this.afterAnUpdate = () -> {
+			if (arrived.compareAndSet(false, true)) {
+				AcquireRequest delayed = LockRepositoryContract.request(key, Duration.ofMinutes(10)).withClaim(firing);
+				assertThat(this.locks.acquire(delayed)).isInstanceOf(AcquireAnswer.Granted.class);
+			}
+		};
+		assertThat(releaseAbandoned(key, firing)).as("the acquisition that was not yet granted").isFalse();
+		assertThat(arrived).isTrue();
+		assertThat(releaseAbandoned(key, firing)).isTrue();
+		assertThat(
+				this.documents.find().first().getEmbedded(List.of("jobs", "nightly", "last", "outcome"), String.class))
+			.isEqualTo("ABANDONED");
+	}
+
+	private boolean releaseAbandoned(LeaseKey key, JobFiring firing) {
+		return this.locks.release(key, Duration.ZERO, FenceMark.KEEP, firing.end(key.name(), Claim.How.ABANDONED, null),
+				Duration.ofSeconds(60));
 	}
 
 	private AcquireAnswer acquire() {

@@ -189,7 +189,8 @@ abstract class CommonStatements implements Statements {
 
 	/**
 	 * Release the lock of a claim. If its record was changed manually since the grant,
-	 * the lock is released without recording the end.
+	 * the lock is released without recording the end. A grant that was delayed until
+	 * after the first update is left alone, since the next release of it records its end.
 	 * @param lease the lease
 	 * @param end how the grant ended
 	 * @param recording the update that records the end
@@ -210,8 +211,9 @@ abstract class CommonStatements implements Statements {
 				throw ex;
 			}
 			logger.debug("The run record of the job '{}' does not accept its end", end.id(), ex);
+			return unrecorded.test(heldBy(lease));
 		}
-		return unrecorded.test(heldBy(lease));
+		return unrecorded.test(heldBy(lease).append(end.holder(), doc("$ne", text(lease.holder()))));
 	}
 
 	/**

@@ -56,6 +56,7 @@ final class Filter {
 		int order = Values.compare(value, operand);
 		boolean comparable = Values.rank(value) == Values.rank(operand);
 		return switch (operator.getKey()) {
+			case "$ne" -> !isEqual(value, operand);
 			case "$in" -> operand.asArray().stream().anyMatch((element) -> isEqual(value, element));
 			case "$exists" -> BsonBoolean.TRUE.equals(operand) == (value != null);
 			case "$type" -> Values.type(value).equals(operand.asString().getValue());
