@@ -1,8 +1,5 @@
 package dev.dblock.test.check;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -23,15 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SameOnEachJdk
 class ServerCheckPrivilegesTests {
 
-	private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
-
-	private int run(String uri) {
-		return DblockCheck.run(List.of(uri), null, new PrintStream(this.printed, true, StandardCharsets.UTF_8));
-	}
-
-	private String printed() {
-		return this.printed.toString(StandardCharsets.UTF_8).strip();
-	}
+	private final PrintedCheck check = new PrintedCheck();
 
 	/**
 	 * The role of docs/security.md, with the names of the check.
@@ -60,13 +49,13 @@ class ServerCheckPrivilegesTests {
 			.run()
 			.assertExcludes();
 		assertThat(report.toString()).contains("| clean-up | NO | left behind: ").doesNotContain("secret-1");
-		assertThat(run(uri.replace("USER", "other"))).isEqualTo(2);
-		assertThat(printed()).startsWith("Not checked: The collection 'dblock_check' cannot be read.")
+		assertThat(this.check.run(uri.replace("USER", "other"))).isEqualTo(2);
+		assertThat(this.check.printed()).startsWith("Not checked: The collection 'dblock_check' cannot be read.")
 			.contains("docs/security.md")
 			.hasLineCount(1);
-		this.printed.reset();
-		assertThat(run(uri.replace("USER:secret-1", "dblock:wrong"))).isEqualTo(2);
-		assertThat(printed()).startsWith("Not checked: The server does not accept the user").hasLineCount(1);
+		this.check.reset();
+		assertThat(this.check.run(uri.replace("USER:secret-1", "dblock:wrong"))).isEqualTo(2);
+		assertThat(this.check.printed()).startsWith("Not checked: The server does not accept the user").hasLineCount(1);
 	}
 
 	private static Document privilege(String database, String collection, String... actions) {

@@ -1,10 +1,7 @@
 package dev.dblock.test.check;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
@@ -32,18 +29,10 @@ class ServerCheckTests {
 
 	private static final Duration BRIEFLY = Duration.ofSeconds(2);
 
-	private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+	private final PrintedCheck check = new PrintedCheck();
 
 	private static ServerCheck briefly(String uri) {
 		return ServerCheck.of(uri).disturbed(CheckedServer::unnamed, BRIEFLY);
-	}
-
-	private int run(String... arguments) {
-		return DblockCheck.run(List.of(arguments), null, new PrintStream(this.printed, true, StandardCharsets.UTF_8));
-	}
-
-	private String printed() {
-		return this.printed.toString(StandardCharsets.UTF_8).strip();
 	}
 
 	@Test
@@ -75,8 +64,8 @@ class ServerCheckTests {
 		String database = server.freshDatabase();
 		MongoDatabase documents = server.client().getDatabase(database);
 		documents.getCollection("locks").insertOne(new Document("_id", "nightly-invoices"));
-		assertThat(run("--collection", "locks", server.uri(database))).isEqualTo(2);
-		assertThat(printed())
+		assertThat(this.check.run("--collection", "locks", server.uri(database))).isEqualTo(2);
+		assertThat(this.check.printed())
 			.isEqualTo("Not checked: The collection 'locks' has documents that no check has written. Name another one"
 					+ " (--collection)");
 		assertThat(documents.getCollection("locks").find()).hasSize(1);
@@ -86,16 +75,16 @@ class ServerCheckTests {
 	@CsvSource({ "http://localhost, connection string is invalid", "mongodb://, empty host",
 			"mongodb://user:p@ss@host, connection string" })
 	void invalidConnectionStringIsExplained(String uri, String reason) {
-		assertThat(run(uri)).isEqualTo(2);
-		assertThat(printed()).startsWith("Not checked: This is no connection string").hasLineCount(1);
-		assertThat(printed()).containsIgnoringCase(reason).doesNotContain("p@ss");
+		assertThat(this.check.run(uri)).isEqualTo(2);
+		assertThat(this.check.printed()).startsWith("Not checked: This is no connection string").hasLineCount(1);
+		assertThat(this.check.printed()).containsIgnoringCase(reason).doesNotContain("p@ss");
 	}
 
 	@Test
 	void missingConnectionStringPrintsTheUsage() {
-		assertThat(run()).isEqualTo(2);
-		assertThat(printed()).startsWith("Usage: java -jar dblock-check.jar");
-		assertThat(run("--help")).isEqualTo(2);
+		assertThat(this.check.run()).isEqualTo(2);
+		assertThat(this.check.printed()).startsWith("Usage: java -jar dblock-check.jar");
+		assertThat(this.check.run("--help")).isEqualTo(2);
 	}
 
 	@Test
@@ -103,9 +92,10 @@ class ServerCheckTests {
 		try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			int port = silent.getLocalPort();
 			silent.close();
-			assertThat(run("mongodb://127.0.0.1:" + port)).isEqualTo(2);
+			assertThat(this.check.run("mongodb://127.0.0.1:" + port)).isEqualTo(2);
 		}
-		assertThat(printed()).startsWith("Not checked: No server that accepts writes answered").hasLineCount(1);
+		assertThat(this.check.printed()).startsWith("Not checked: No server that accepts writes answered")
+			.hasLineCount(1);
 	}
 
 	@Test
