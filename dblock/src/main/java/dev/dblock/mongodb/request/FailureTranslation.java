@@ -75,9 +75,14 @@ public final class FailureTranslation {
 	 * the labels: HostUnreachable, HostNotFound, ShardNotFound (the router has a shard in
 	 * its metadata that was removed), NetworkTimeout, FailedToSatisfyReadPreference (the
 	 * router finds no primary of the shard), NetworkInterfaceExceededTimeLimit,
-	 * ExceededTimeLimit, ConnectionError (between servers), SocketException.
+	 * ExceededTimeLimit, ConnectionError (between servers), SocketException. The others
+	 * are those of a server that is no longer the primary or shuts down; the driver has
+	 * classes for them, but not if they are reported for a single write:
+	 * ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown,
+	 * InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
 	 */
-	private static final Set<Integer> ANOTHER_SERVER = Set.of(6, 7, 70, 89, 133, 202, 262, 384, 9001);
+	private static final Set<Integer> ANOTHER_SERVER = Set.of(6, 7, 70, 89, 91, 133, 189, 202, 262, 384, 9001, 10107,
+			11600, 11602, 13435, 13436);
 
 	/**
 	 * Server errors after which another attempt may succeed a little later: LockTimeout
@@ -162,7 +167,7 @@ public final class FailureTranslation {
 							"The user needs the find, insert and update privileges on that collection"),
 					cause);
 		}
-		if (PATIENCE.contains(cause.getCode())) {
+		if (PATIENCE.contains(refusal(cause).getCode())) {
 			return new BusyStoreException(
 					text(action, "MongoDB could not do it at the moment (%s)".formatted(summary(cause)),
 							"It may or may not have been done; try again under a new id"),
@@ -248,7 +253,7 @@ public final class FailureTranslation {
 	 * Return whether another attempt may succeed where this one failed.
 	 */
 	static boolean isPassing(MongoException cause) {
-		return PATIENCE.contains(cause.getCode()) || isDisturbed(cause);
+		return PATIENCE.contains(refusal(cause).getCode()) || isDisturbed(cause);
 	}
 
 	private RuntimeException unreachable(String action, boolean begun, String reason, String advice,
@@ -392,7 +397,7 @@ public final class FailureTranslation {
 		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
 				|| cause instanceof MongoNodeIsRecoveringException || isUnconfirmed(cause)
 				|| cause instanceof MongoConnectionPoolClearedException
-				|| cause instanceof MongoServerUnavailableException || ANOTHER_SERVER.contains(cause.getCode())
+				|| cause instanceof MongoServerUnavailableException || ANOTHER_SERVER.contains(refusal(cause).getCode())
 				|| PASSING.stream().anyMatch(cause::hasErrorLabel)
 				|| cause.getCause() instanceof MongoException inner && isDisturbed(inner);
 	}

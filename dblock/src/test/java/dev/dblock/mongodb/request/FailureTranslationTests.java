@@ -23,8 +23,10 @@ import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoSocketWriteTimeoutException;
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.MongoWriteConcernException;
+import com.mongodb.MongoWriteException;
 import com.mongodb.ServerAddress;
 import com.mongodb.WriteConcernResult;
+import com.mongodb.WriteError;
 import com.mongodb.bulk.BulkWriteError;
 import com.mongodb.bulk.BulkWriteResult;
 import com.mongodb.bulk.WriteConcernError;
@@ -105,6 +107,13 @@ class FailureTranslationTests {
 				Arguments.of(bulk(unmet(64), 11000), QueryTimeoutException.class),
 				Arguments.of(bulk(unmet(64), 121), InvalidDataAccessResourceUsageException.class),
 				Arguments.of(bulk(null, 121), InvalidDataAccessResourceUsageException.class),
+				Arguments.of(bulk(null, 189), DataAccessResourceFailureException.class),
+				Arguments.of(bulk(null, 112), TransientDataAccessResourceException.class),
+				Arguments.of(write(189), DataAccessResourceFailureException.class),
+				Arguments.of(write(10107), DataAccessResourceFailureException.class),
+				Arguments.of(write(11602), DataAccessResourceFailureException.class),
+				Arguments.of(write(91), DataAccessResourceFailureException.class),
+				Arguments.of(write(112), TransientDataAccessResourceException.class),
 				Arguments.of(new IllegalStateException("state should be: server session pool is open"),
 						DataAccessResourceFailureException.class),
 				Arguments.of(new IllegalStateException("something else"), UncategorizedMongoDbException.class),
@@ -133,6 +142,10 @@ class FailureTranslationTests {
 			.mapToObj((i) -> new BulkWriteError(codes[i], "text", new BsonDocument(), i))
 			.toList();
 		return new MongoBulkWriteException(BulkWriteResult.unacknowledged(), errors, unmet, SERVER, Set.of());
+	}
+
+	private static MongoException write(int code) {
+		return new MongoWriteException(new WriteError(code, "text", new BsonDocument()), SERVER, Set.of());
 	}
 
 	/**
