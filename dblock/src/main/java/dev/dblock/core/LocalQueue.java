@@ -261,6 +261,10 @@ final class LocalQueue {
 					elsewhere ? Turn.Awaited.OTHER_PROCESSES : Turn.Awaited.THIS_PROCESS);
 		}
 		Outcome.Unavailable known = known(waiter, acquirer);
+		// The head may wake up late, so its last request can begin after that time too
+		if (known == null && pauseBeforeAsking(waiter) <= 0 && asksAtLast(waiter)) {
+			return ask();
+		}
 		if (known == null && answerNanos + leftNanos > 0) {
 			return new Turn.Park(answerNanos + leftNanos, Turn.Awaited.ANSWER);
 		}

@@ -93,6 +93,20 @@ class LocalQueueTests {
 		assertThat(yieldAfterGrant(queue, this.waiter, LONG.minusMillis(1), next)).as("after others").isZero();
 	}
 
+	@Test
+	void theHeadAsksOnceMoreAlthoughItWakesUpLongAfterItsTime() {
+		LocalQueue queue = queue(LONG);
+		queue.join(this.waiter);
+		assertThat(asking(queue, this.waiter)).isEqualTo(WaitCause.FIRST);
+		PollPause.Plan later = new PollPause.Plan(new Outcome.OthersFirst(), 1, WaitCause.POLL,
+				this.nanos.get() + LONG.toNanos());
+		queue.refused(this.waiter, later);
+		assertThat(queue.turn(this.waiter, -LONG.toNanos(), 1, "me")).isInstanceOf(Turn.Ask.class);
+		queue.refused(this.waiter, later);
+		assertThat(queue.turn(this.waiter, -LONG.toNanos(), 1, "me"))
+			.isEqualTo(new Turn.GiveUp(new Outcome.OthersFirst()));
+	}
+
 	/**
 	 * Return why a waiter asks now, or {@code null} if it does not.
 	 */
