@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import dev.dblock.LockHandle;
@@ -216,6 +217,10 @@ class SampleApplicationTests {
 	@Nested
 	class OnAnEmbeddedServerThatGoesAway extends TwoInstances {
 
+		/** The message of Spring's scheduler, and the stack trace below it. */
+		private static final Pattern SCHEDULED_FAILURE = Pattern
+			.compile("(?m)^.*Unexpected error occurred in scheduled task.*\\R(?:(?!\\d\\d:\\d\\d:\\d\\d\\.).*\\R)*+");
+
 		@BeforeAll
 		void start() {
 			start("--sample.embedded-mongodb.port=" + Ports.free(1).get(0));
@@ -230,7 +235,17 @@ class SampleApplicationTests {
 				.atMost(LONG_ENOUGH)
 				.untilAsserted(() -> assertThat(output)
 					.containsPattern("(?s)HOSTS +the embedded MongoDB.*all locks start over.*HOLDS +invoice-run"));
-			assertThat(output).doesNotContain("\tat com.mongodb", "\tat de.bwaldvogel");
+			assertThat(withoutInterruptedRuns(output)).doesNotContain("\tat com.mongodb", "\tat de.bwaldvogel");
+		}
+
+		/**
+		 * A run of the invoices that is in progress when the server goes away fails, and
+		 * the scheduler reports it.
+		 */
+		private static String withoutInterruptedRuns(CapturedOutput output) {
+			return SCHEDULED_FAILURE.matcher(output.toString())
+				.replaceAll((failure) -> failure.group().contains("InvoiceRun.") ? ""
+						: Matcher.quoteReplacement(failure.group()));
 		}
 
 	}
