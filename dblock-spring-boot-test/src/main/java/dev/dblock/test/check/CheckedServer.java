@@ -42,6 +42,8 @@ final class CheckedServer implements AutoCloseable {
 
 	private static final String DEFAULT_DATABASE = "test";
 
+	private static final int SELECTION_SECONDS = 10;
+
 	private static final BsonInt32 ONE = new BsonInt32(1);
 
 	static final int UNAUTHORIZED = 13;
@@ -66,19 +68,23 @@ final class CheckedServer implements AutoCloseable {
 	 * @throws IllegalStateException if the server does not answer, or refuses the user
 	 */
 	static CheckedServer connect(String uri) {
-		CheckedServer server = unconnected(uri);
+		return connect(uri, SELECTION_SECONDS);
+	}
+
+	static CheckedServer connect(String uri, int seconds) {
+		CheckedServer server = open(parsed(uri), null, seconds);
 		try {
 			server.database().runCommand(new BsonDocument("ping", ONE));
 			return server;
 		}
 		catch (MongoException ex) {
 			server.close();
-			throw new IllegalStateException(server.withoutNames(explained(ex)), ex);
+			throw new IllegalStateException(server.withoutNames(explained(ex, seconds)), ex);
 		}
 	}
 
 	static CheckedServer unconnected(String uri) {
-		return open(parsed(uri), null);
+		return open(parsed(uri), null, SELECTION_SECONDS);
 	}
 
 	private static ConnectionString parsed(String uri) {
@@ -97,15 +103,15 @@ final class CheckedServer implements AutoCloseable {
 	 * Connect to the same server at another address.
 	 */
 	CheckedServer at(ServerAddress address) {
-		return open(this.connection, address);
+		return open(this.connection, address, SELECTION_SECONDS);
 	}
 
-	private static CheckedServer open(ConnectionString connection, @Nullable ServerAddress address) {
+	private static CheckedServer open(ConnectionString connection, @Nullable ServerAddress address, int seconds) {
 		Requests requests = new Requests();
 		MongoClientSettings.Builder settings = MongoClientSettings.builder()
 			.applyConnectionString(connection)
 			.applicationName("dblock-check")
-			.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(10, TimeUnit.SECONDS))
+			.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(seconds, TimeUnit.SECONDS))
 			.addCommandListener(requests);
 		if (address != null) {
 			settings.compressorList(List.of())
@@ -115,15 +121,15 @@ final class CheckedServer implements AutoCloseable {
 		return new CheckedServer(connection, MongoClients.create(settings.build()), requests);
 	}
 
-	private static String explained(MongoException failure) {
+	private static String explained(MongoException failure, int seconds) {
 		String message = String.valueOf(failure.getMessage());
 		boolean refused = failure instanceof MongoSecurityException || message.contains("MongoSecurityException");
 		if (refused) {
 			return "The server does not accept the user: check user, password and authSource of the connection string";
 		}
 		if (failure instanceof MongoTimeoutException) {
-			return "No server that accepts writes answered within 10 s: check the address, TLS, the firewall and the name"
-					+ " of the replica set";
+			return "No server that accepts writes answered within " + seconds
+					+ " s: check the address, TLS, the firewall and the name of the replica set";
 		}
 		if (failure instanceof MongoCommandException refusal && refusal.getErrorCode() == UNAUTHORIZED) {
 			return "The user may not use the database: name the user's database in the connection string, and give the"

@@ -36,6 +36,9 @@ final class SecondProcess implements AutoCloseable {
 
 	private static final int LIMIT_SECONDS = 90;
 
+	/** A new JVM beside others may take long for its first connection. */
+	private static final int BUSY_SECONDS = 60;
+
 	private final Process process;
 
 	private final PrintStream commands;
@@ -132,7 +135,7 @@ final class SecondProcess implements AutoCloseable {
 	static void serve(InputStream in, PrintStream out) throws IOException {
 		BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
 		String[] place = lines.readLine().split("\t");
-		CheckedServer server = CheckedServer.connect(place[0]);
+		CheckedServer server = CheckedServer.connect(place[0], BUSY_SECONDS);
 		Contender contender = new Contender(server,
 				new Place(place[1], place[2], StatementDialect.valueOf(place[3]), Path.of(place[4])),
 				CheckedServer::unnamed, Contender.eager());
@@ -162,7 +165,8 @@ final class SecondProcess implements AutoCloseable {
 		private @Nullable LockHandle handle;
 
 		String acquire(Contender contender, String name, long leaseMillis) {
-			LockHandle handle = contender.locks(0).acquire(name, LockOptions.lease(Duration.ofMillis(leaseMillis)));
+			LockHandle handle = contender.locks(0)
+				.acquire(name, LockOptions.lease(Duration.ofMillis(leaseMillis)).waitUpTo(Duration.ofSeconds(30)));
 			this.handle = handle;
 			return String.valueOf(handle.token());
 		}
