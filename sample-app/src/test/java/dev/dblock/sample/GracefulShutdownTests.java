@@ -60,8 +60,12 @@ class GracefulShutdownTests {
 	}
 
 	private Instance start(Class<?> application, String name, String grace) {
-		return Instance.start(application, name, "--spring.mongodb.uri=" + this.uri, "--dblock.lease=6s",
-				"--sample.report.work=15s", "--spring.lifecycle.timeout-per-shutdown-phase=" + grace,
+		return start(application, name, grace, "20s");
+	}
+
+	private Instance start(Class<?> application, String name, String grace, String lease) {
+		return Instance.start(application, name, "--spring.mongodb.uri=" + this.uri, "--dblock.lease=" + lease,
+				"--spring.lifecycle.timeout-per-shutdown-phase=" + grace,
 				"--spring.task.scheduling.shutdown.await-termination=false");
 	}
 
@@ -74,17 +78,20 @@ class GracefulShutdownTests {
 	@Test
 	void requestThatIsUnderWayKeepsItsLockToItsEnd() throws Exception {
 		this.ending = start(WithWholeResponses.class, "ending", PATIENT);
-		CompletableFuture<HttpResponse<String>> making = this.ending.posting("/report");
+		StubbornRequests requests = this.ending.context().getBean(StubbornRequests.class);
+		CompletableFuture<HttpResponse<String>> working = this.ending.posting("/stubborn");
 		Awaitility.await().atMost(LONG_ENOUGH).until(() -> held().isPresent());
 		LockInfo before = held().orElseThrow();
 		CompletableFuture<Void> closed = CompletableFuture.runAsync(this.ending::close);
 		Awaitility.await().atMost(LONG_ENOUGH).until(() -> {
-			assertThat(held()).as("longer than its first lease")
-				.hasValueSatisfying((now) -> assertThat(now.holder()).isEqualTo(before.holder()));
-			return held().orElseThrow().updatedAt().isAfter(before.updatedAt().plusSeconds(7));
+			assertThat(held()).hasValueSatisfying((now) -> assertThat(now.holder()).isEqualTo(before.holder()));
+			// Renewed twice
+			return held().orElseThrow().updatedAt().isAfter(before.updatedAt().plusSeconds(10));
 		});
 		assertThat(closed).isNotDone();
-		assertThat(making.get(120, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+		requests.end.countDown();
+		assertThat(working.get(120, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+		assertThat(requests.outcome).isCompletedWithValue("held to the end");
 		closed.get(120, TimeUnit.SECONDS);
 		assertThat(this.locks.inspect(Reports.LOCK)).hasValueSatisfying((lock) -> {
 			assertThat(lock.held()).isFalse();
@@ -95,7 +102,7 @@ class GracefulShutdownTests {
 
 	@Test
 	void requestThatOutlivesItsGraceIsToldAndItsLeaseEndsTheLock() throws Exception {
-		this.ending = start(WithStubbornRequests.class, "ending", "100ms");
+		this.ending = start(WithStubbornRequests.class, "ending", "100ms", "10s");
 		StubbornRequests requests = this.ending.context().getBean(StubbornRequests.class);
 		this.ending.posting("/stubborn");
 		Awaitility.await().atMost(LONG_ENOUGH).until(() -> held().isPresent());
@@ -150,7 +157,7 @@ class GracefulShutdownTests {
 	 * response is sent.
 	 */
 	@Import(SampleApplication.class)
-	static class WithWholeResponses {
+	static class WithWholeResponses extends WithStubbornRequests {
 
 		@Bean
 		ShallowEtagHeaderFilter wholeResponses() {
