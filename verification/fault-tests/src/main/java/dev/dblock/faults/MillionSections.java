@@ -29,6 +29,9 @@ final class MillionSections {
 
 	private static final Duration LIMIT = Duration.ofMinutes(30);
 
+	/** So long that a busy machine causes no election. */
+	private static final Duration ELECTION_TIMEOUT = Duration.ofSeconds(20);
+
 	private static final List<String> JVM = List.of("-Xmx256m", "-XX:+UseSerialGC", "-cp",
 			System.getProperty("java.class.path"));
 
@@ -48,6 +51,9 @@ final class MillionSections {
 			MillionCounter counter = new MillionCounter(
 					client.getDatabase(MillionWorker.DATABASE).getCollection(MillionCounter.COLLECTION));
 			counter.create();
+			cluster.setElectionTimeout(ELECTION_TIMEOUT);
+			long term = cluster.term();
+			FaultLog log = new FaultLog();
 			MillionRegister register = new MillionRegister(folder.resolve("register"));
 			long start = System.nanoTime();
 			List<Child> workers = IntStream.rangeClosed(1, processes)
@@ -55,7 +61,7 @@ final class MillionSections {
 						List.of(folder.toString(), cluster.uri(), Integer.toString(process), Integer.toString(threads),
 								Long.toString(sections))))
 				.toList();
-			try {
+			try (Standstills standstills = Standstills.watch(log)) {
 				Child.awaitAll(workers, LIMIT, register::count);
 			}
 			finally {
@@ -65,7 +71,8 @@ final class MillionSections {
 			List<Properties> results = results(folder, processes);
 			System.out.printf(Locale.ROOT, "%,d sections in %d processes of %d threads, %,d s, %,d a second%n",
 					register.count(), processes, threads, seconds, register.count() / seconds);
-			return judge(sections, register.count(), counter.count(), results);
+			boolean disturbed = !log.windows().isEmpty() || cluster.term() != term;
+			return judge(sections, register.count(), counter.count(), results, disturbed);
 		}
 	}
 
@@ -94,7 +101,12 @@ final class MillionSections {
 		return Long.parseLong(result.getProperty(name));
 	}
 
-	private static boolean judge(long sections, long inMemory, long inDocument, List<Properties> results) {
+	/**
+	 * Judge the sections, and unless an election or a standstill of the machine disturbed
+	 * the run, also how they were granted.
+	 */
+	private static boolean judge(long sections, long inMemory, long inDocument, List<Properties> results,
+			boolean disturbed) {
 		ToLongFunction<String> sum = (name) -> results.stream().mapToLong((result) -> number(result, name)).sum();
 		boolean passed = true;
 		passed &= check("sections by the processes' own counts", sum.applyAsLong("sections"), sections);
@@ -102,15 +114,23 @@ final class MillionSections {
 		passed &= check("sections by the counter in the document", inDocument, sections);
 		passed &= check("overlaps", sum.applyAsLong("overlaps"), 0);
 		passed &= check("tokens that were not the highest", sum.applyAsLong("staleTokens"), 0);
-		passed &= check("failed sections", sum.applyAsLong("errors"), 0);
 		passed &= check("processes that were told of releases", sum.applyAsLong("told"), results.size());
+		boolean smooth = isSmooth(sum, results.size());
+		if (!smooth && disturbed) {
+			System.out.println("not judged, since the machine stood still or another primary was elected");
+		}
+		return passed && (smooth || disturbed);
+	}
+
+	private static boolean isSmooth(ToLongFunction<String> sum, int processes) {
+		boolean passed = true;
+		passed &= check("failed sections", sum.applyAsLong("errors"), 0);
 		passed &= check("waiters that asked because they were told nothing for long",
 				sum.applyAsLong("asked.SLOW_POLL"), 0);
 		passed &= check("waiters that asked because a lease was over", sum.applyAsLong("asked.EXPIRY"), 0);
 		passed &= check("queues that were left", sum.applyAsLong("queuesLeft"), 0);
 		// A waiter may be about to poll when its process begins to receive notifications
-		passed &= checkAtMost("waiters that polled although they were told", sum.applyAsLong("latePolls"),
-				results.size());
+		passed &= checkAtMost("waiters that polled although they were told", sum.applyAsLong("latePolls"), processes);
 		return passed;
 	}
 

@@ -248,6 +248,27 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
+	 * Let the members wait for a primary without a heartbeat for this long, before they
+	 * elect another one.
+	 * @param timeout how long
+	 */
+	public void setElectionTimeout(Duration timeout) {
+		MongoNode primary = this.nodes.get(awaitPrimary());
+		Document config = primary.command(new Document("replSetGetConfig", 1)).get("config", Document.class);
+		config.get("settings", Document.class).append("electionTimeoutMillis", (int) timeout.toMillis());
+		primary.command(new Document("replSetReconfig", config.append("version", config.getInteger("version") + 1)));
+		awaitSettled();
+	}
+
+	/**
+	 * Return how many elections there have been.
+	 * @return the term of the primary
+	 */
+	public long term() {
+		return this.nodes.get(awaitPrimary()).command(new Document("replSetGetStatus", 1)).getLong("term");
+	}
+
+	/**
 	 * Shut a member down and start another version of the server with its data.
 	 * @param member the number of the member
 	 * @param binary the binary of the other version
