@@ -95,10 +95,12 @@ final class AccountJudge {
 			return false;
 		}
 		long from = this.history.nanosOf(settling.started() - 1000);
+		long to = this.history.nanosOf(settling.started()) + REPORT.toNanos();
 		return this.history.windows()
 			.stream()
-			.noneMatch((window) -> window.worker() > 0 && settling.isOf(window.worker())
-					&& window.overlaps(from, from + REPORT.toNanos()));
+			.noneMatch((window) -> (window.worker() > 0 && settling.isOf(window.worker()) && window.overlaps(from, to))
+					|| (window.kind().equals(JobCourses.ALL_DOWN) && window.beginNanos() > from
+							&& window.beginNanos() < to));
 	}
 
 }

@@ -146,7 +146,7 @@ final class JobFaults {
 				Faults.insist(cluster::heal);
 				long to = System.nanoTime();
 				world.sleep(JobJudge.TAKEN_AFTER_CRASH.plusSeconds(2).toMillis());
-				watch.read();
+				Faults.insist(watch::read);
 				List<String> stuck = fleet.stop(stamps);
 				long epochNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
 				return new JobHistory(JobRecords.read(records), watch.runs(), world.log().windows(), stuck, cronJobs(),

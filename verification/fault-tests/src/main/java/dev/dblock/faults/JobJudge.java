@@ -24,7 +24,10 @@ final class JobJudge {
 	static final Duration BEFORE = Duration.ofSeconds(1);
 
 	/** Limit for a repetition after the lease of a crashed run. */
-	private static final Duration REPETITION = Duration.ofSeconds(1);
+	private static final Duration REPETITION = Duration.ofSeconds(3);
+
+	/** A pause that is longer than lease and allowance by this much ends a run. */
+	private static final Duration LOST = Duration.ofSeconds(1);
 
 	static final Duration TAKEN_AFTER_CRASH = Duration.ofSeconds(CronJobs.LEASE_SECONDS).plus(LockName.CLOCK_ALLOWANCE);
 
@@ -60,7 +63,7 @@ final class JobJudge {
 				Finding.rule("planned times that were attempted more than three times", attempts(
 						(attempts) -> attempts.stream().anyMatch((run) -> run.attempt() > JobDecision.MOST_ATTEMPTS))),
 				Finding.rule("planned times with RERUN that were begun and lost", lost()),
-				Finding.rule("crashed runs with RERUN that were not repeated within lease + allowance + 1 s",
+				Finding.rule("crashed runs with RERUN that were not repeated within lease + allowance + 3 s",
 						notRepeated()),
 				Finding.rule("planned times that were missed though nothing happened", missed(true)),
 				Finding.figure("planned times that were missed during outages", missed(false)),
@@ -140,7 +143,8 @@ final class JobJudge {
 		List<String> cases = new ArrayList<>();
 		for (Window stop : this.history.windows()) {
 			long limit = stop.beginNanos() + TAKEN_AFTER_CRASH.plus(REPETITION).toNanos();
-			boolean crashes = stop.worker() > 0 && (stop.kind().equals(JobCourses.KILLED) || stop.endNanos() >= limit);
+			long lost = stop.beginNanos() + TAKEN_AFTER_CRASH.plus(LOST).toNanos();
+			boolean crashes = stop.worker() > 0 && (stop.kind().equals(JobCourses.KILLED) || stop.endNanos() >= lost);
 			if (crashes && limit < this.history.judged().to() && !isDisturbed(stop.beginNanos(), limit)) {
 				this.runs.stream()
 					.filter((run) -> run.isRepeatable() && run.isOf(stop.worker()) && isCrashedBy(run, stop)

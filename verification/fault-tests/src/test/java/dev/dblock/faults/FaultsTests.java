@@ -5,10 +5,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
+import com.mongodb.ServerAddress;
 import dev.dblock.testing.Cluster;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoNode;
+import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -192,9 +195,18 @@ class FaultsTests {
 	}
 
 	@Test
-	void stepDownIsDoneWhenAnotherIsPrimary() throws InterruptedException {
+	void stepDownThatNoOtherMemberIsReadyForIsNotDone() throws InterruptedException {
+		BsonDocument answer = BsonDocument.parse("{ok: 0, code: 262, errmsg: 'No electable secondaries caught up'}");
+		willThrow(new MongoCommandException(answer, new ServerAddress())).given(this.cluster)
+			.stepDown(anyInt(), anyInt());
 		ServerFaults.stepDown(this.world, "primary stepped down");
-		then(this.cluster).should().awaitPrimaryOtherThan(anyInt());
+		assertHappened("primary stepped down, not done");
+	}
+
+	@Test
+	void stepDownIsDoneWhenThereIsAPrimaryAgain() throws InterruptedException {
+		ServerFaults.stepDown(this.world, "primary stepped down");
+		then(this.cluster).should(times(2)).awaitPrimary();
 		assertHappened("primary stepped down");
 	}
 
