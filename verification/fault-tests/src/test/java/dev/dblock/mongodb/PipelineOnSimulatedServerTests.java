@@ -89,7 +89,7 @@ class PipelineOnSimulatedServerTests extends MongoJobContract {
 			release(acquired("stock"), Duration.ZERO);
 			this.servers.simulatedEvents(opened)
 				.forEach((event) -> simulated.add(event.asDocument().get("documentKey")));
-			Awaitility.await().untilAsserted(() -> {
+			Awaitility.await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
 				ChangeStreamDocument<BsonDocument> event = cursor.tryNext();
 				if (event != null) {
 					real.add(event.getDocumentKey());

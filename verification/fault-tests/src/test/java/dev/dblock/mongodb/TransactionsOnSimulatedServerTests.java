@@ -63,8 +63,12 @@ class TransactionsOnSimulatedServerTests {
 	}
 
 	private static String raise(String id) {
-		return "{update: 'data', updates: [{q: {_id: '%s'}, u: {$inc: {n: NumberLong(1)}}, upsert: true}], maxTimeMS: 300}"
-			.formatted(id);
+		return raise(id, 60_000);
+	}
+
+	private static String raise(String id, int maxTimeMillis) {
+		return "{update: 'data', updates: [{q: {_id: '%s'}, u: {$inc: {n: NumberLong(1)}}, upsert: true}], maxTimeMS: %d}"
+			.formatted(id, maxTimeMillis);
 	}
 
 	private static String read(String id) {
@@ -113,7 +117,7 @@ class TransactionsOnSimulatedServerTests {
 	void anotherWriteWaits() {
 		Session one = new Session();
 		one.send(increment("a"));
-		assertThat(outside(raise("a"))).isEqualTo("50");
+		assertThat(outside(raise("a", 300))).isEqualTo("50");
 		outside(read("a"));
 		assertThat(one.end("commitTransaction")).isEqualTo("ok");
 		assertThat(outside(raise("a"))).isEqualTo("ok");
