@@ -48,7 +48,7 @@ class DblockLockProviderTests {
 	private static final Duration SHORT = Duration.ofSeconds(2);
 
 	/** Long enough that a busy machine renews it in time. */
-	static final Duration RENEWED = Duration.ofSeconds(6);
+	static final Duration RENEWED = Duration.ofSeconds(12);
 
 	private Instance first;
 

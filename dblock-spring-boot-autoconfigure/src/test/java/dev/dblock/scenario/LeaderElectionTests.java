@@ -36,7 +36,7 @@ class LeaderElectionTests {
 
 	private static final String LOCK = "integration:leader";
 
-	private static final String LEASE = "dblock.lease=5s";
+	private static final String LEASE = "dblock.lease=10s";
 
 	private Instances instances;
 

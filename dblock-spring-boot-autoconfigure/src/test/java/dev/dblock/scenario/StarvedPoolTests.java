@@ -41,8 +41,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * An application whose slow queries hold all of its connections, for
- * {@code dblock.test.starved-seconds}, which is longer than two leases. Only the test
- * ends them.
+ * {@code dblock.test.starved-seconds}, which is longer than one lease. Only the test ends
+ * them.
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
@@ -52,7 +52,7 @@ class StarvedPoolTests {
 
 	private static final Duration FOR_EVER = STARVED.plusMinutes(10);
 
-	private static final Duration LEASE = Duration.ofSeconds(6);
+	private static final Duration LEASE = Duration.ofSeconds(12);
 
 	private static final int CONNECTIONS = 2;
 
@@ -149,7 +149,7 @@ class StarvedPoolTests {
 		ConfigurableApplicationContext application = startApplication("lockDatabaseFactory");
 		LockHandle handle = locks(application).acquire("stock", LockOptions.lease(LEASE));
 		this.server.failCommand(FailCommand.on("findAndModify")
-			.blockFor(LEASE.multipliedBy(3))
+			.blockFor(LEASE.multipliedBy(2))
 			.with("namespace", this.instances.documents().getNamespace().getFullName()));
 		AtomicBoolean enough = new AtomicBoolean();
 		List<Work<Boolean>> requests = IntStream.range(0, 11)
@@ -158,7 +158,7 @@ class StarvedPoolTests {
 		Instant begun = this.instances.instant("stock", "updatedAt");
 		Instances.eventually().until(() -> {
 			assertThat(handle.isHeld()).isTrue();
-			return this.instances.instant("stock", "updatedAt").isAfter(begun.plus(LEASE.multipliedBy(2)));
+			return this.instances.instant("stock", "updatedAt").isAfter(begun.plus(LEASE));
 		});
 		enough.set(true);
 		this.server.clearFailPoints();

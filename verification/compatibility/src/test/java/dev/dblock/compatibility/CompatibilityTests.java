@@ -203,7 +203,7 @@ class CompatibilityTests {
 
 	@Test
 	void leaseIsRenewedWhileTheWorkGoesOn() {
-		try (LockHandle handle = this.locks.acquire("renewed", LockOptions.lease(Duration.ofSeconds(6)))) {
+		try (LockHandle handle = this.locks.acquire("renewed", LockOptions.lease(Duration.ofSeconds(15)))) {
 			LockInfo granted = lock("renewed");
 			Awaitility.await()
 				.atMost(LONG_ENOUGH)
