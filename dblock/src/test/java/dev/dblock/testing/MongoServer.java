@@ -4,6 +4,9 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import com.mongodb.MongoNodeIsRecoveringException;
+import com.mongodb.MongoNotPrimaryException;
+import com.mongodb.MongoSocketException;
 import com.mongodb.client.MongoClient;
 
 /**
@@ -12,6 +15,8 @@ import com.mongodb.client.MongoClient;
  * {@code @BeforeAll} method.
  */
 public class MongoServer {
+
+	private static final int DROP_ATTEMPTS = 5;
 
 	private final Deployment deployment;
 
@@ -143,8 +148,25 @@ public class MongoServer {
 	 */
 	final void release() {
 		this.deployment.mend();
-		this.databases.forEach((name) -> client().getDatabase(name).drop());
+		this.databases.forEach(this::drop);
 		this.databases.clear();
+	}
+
+	/**
+	 * The driver does not repeat the command after an election or a lost connection.
+	 */
+	private void drop(String name) {
+		for (int attempt = 1;; attempt++) {
+			try {
+				client().getDatabase(name).drop();
+				return;
+			}
+			catch (MongoNotPrimaryException | MongoNodeIsRecoveringException | MongoSocketException ex) {
+				if (attempt == DROP_ATTEMPTS) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	@Override

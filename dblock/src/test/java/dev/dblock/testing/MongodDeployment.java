@@ -13,6 +13,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import com.mongodb.MongoTimeoutException;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import org.bson.Document;
@@ -116,6 +117,12 @@ final class MongodDeployment extends Deployment {
 		// A busy machine that holds up the primary for a moment must not cause an
 		// election.
 		Document settings = new Document("electionTimeoutMillis", 5000).append("heartbeatIntervalMillis", 500);
+		// On a busy machine, the first connection of a new JVM may take longer than the
+		// limit of a request
+		Awaitility.await("a server that answers")
+			.atMost(SETTLE_LIMIT)
+			.ignoreException(MongoTimeoutException.class)
+			.until(() -> this.nodes.get(0).command(new Document("ping", 1)).containsKey("ok"));
 		this.nodes.get(0)
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
@@ -162,14 +169,18 @@ final class MongodDeployment extends Deployment {
 		return primary();
 	}
 
+	/**
+	 * Waits until a member is primary, as after an election on a busy machine.
+	 */
 	MongoNode primary() {
 		if (!kind().isReplicaSet()) {
 			return this.nodes.get(0);
 		}
+		awaitState("a primary", this.nodes, Duration.ZERO, () -> count(this.nodes, MongoNode::isPrimary) > 0);
 		return this.nodes.stream()
 			.filter(MongoNode::isPrimary)
 			.findFirst()
-			.orElseThrow(() -> new IllegalStateException("no member is primary; wait for one with awaitPrimary()"));
+			.orElseThrow(() -> new IllegalStateException("no member is primary any more"));
 	}
 
 	private static long count(List<MongoNode> nodes, Predicate<MongoNode> role) {
