@@ -1,13 +1,13 @@
 package dev.dblock.sample;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.testing.Ports;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,19 +37,13 @@ class AheadOfTimeIT {
 		this.log = this.folder.resolve("log");
 		this.sample = new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-Dspring.aot.enabled=true", "-jar", System.getProperty("sample.jar"), "--server.port=0",
-				"--sample.embedded-mongodb.port=" + freePort(), "--spring.main.log-startup-info=true"))
+				"--sample.embedded-mongodb.port=" + Ports.free(1).get(0), "--spring.main.log-startup-info=true"))
 			.redirectErrorStream(true)
 			.redirectOutput(this.log.toFile())
 			.start();
 		// Not left behind where the tests are ended before they have ended it
 		this.hook = new Thread(this.sample::destroyForcibly);
 		Runtime.getRuntime().addShutdownHook(this.hook);
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
-		}
 	}
 
 	@AfterEach

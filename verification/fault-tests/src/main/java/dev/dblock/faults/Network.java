@@ -2,8 +2,6 @@ package dev.dblock.faults;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 import dev.dblock.testing.Cluster;
+import dev.dblock.testing.Ports;
 import eu.rekawek.toxiproxy.Proxy;
 import eu.rekawek.toxiproxy.ToxiproxyClient;
 import eu.rekawek.toxiproxy.model.Toxic;
@@ -39,7 +38,7 @@ final class Network implements AutoCloseable {
 	}
 
 	static Network start(Path binary, Path folder, Cluster cluster, int workers) throws IOException {
-		int port = freePort();
+		int port = Ports.free(1).get(0);
 		Child server = Child.start("toxiproxy", folder, Map.of(),
 				List.of(binary.toString(), "-host", "127.0.0.1", "-port", Integer.toString(port)));
 		ToxiproxyClient client = new ToxiproxyClient("127.0.0.1", port);
@@ -57,12 +56,6 @@ final class Network implements AutoCloseable {
 			}
 		}
 		return new Network(server, links);
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-			return socket.getLocalPort();
-		}
 	}
 
 	/**
