@@ -114,10 +114,10 @@ class CoroutineEndTests {
     @ValueSource(strings = ["annotation", "withLock"])
     fun `cancellation before the answer to an acquire leaves nothing behind`(form: String) {
         val calls = AtomicInteger()
-        server.failCommand(FailCommand.on("findAndModify").times(1).blockFor(ofSeconds(2)))
+        server.failCommand(FailCommand.on("findAndModify").times(1).blockFor(ofSeconds(6)))
         runBlocking(Dispatchers.Default) {
             val asking = launch { underLock(form) { calls.incrementAndGet() } }
-            await().during(ofMillis(500)).until { asking.isActive }
+            await().atMost(ofMinutes(1)).during(ofMillis(500)).until { asking.isActive }
             asking.cancelAndJoin()
         }
         awaitFree()
@@ -228,7 +228,7 @@ class CoroutineEndTests {
         runBlocking(Dispatchers.Default) {
             val cleanUp = CompletableDeferred<Unit>()
             val advised = async { runCatching { stock.advised { awaitCancellationUntil(cleanUp) } }.exceptionOrNull() }
-            await().during(ofSeconds(1)).until { isHeld() || !advised.isActive }
+            await().atMost(ofMinutes(1)).during(ofSeconds(1)).until { isHeld() || !advised.isActive }
             assertThat(isHeld()).isTrue()
             cleanUp.complete(Unit)
             assertThat(generateSequence(advised.await()) { it.cause }.toList()).anyMatch { it is TimeoutException }
@@ -253,7 +253,7 @@ class CoroutineEndTests {
             }
             assertThat(begun.await()).isTrue()
             advised.cancelAndJoin()
-            await().during(ofSeconds(1)).until { isHeld() }
+            await().atMost(ofMinutes(1)).during(ofSeconds(1)).until { isHeld() }
             cleanUp.complete(Unit)
         }
         awaitFree()
@@ -297,7 +297,7 @@ class CoroutineEndTests {
             }
             begun.await()
             working.cancel()
-            await().during(ofSeconds(1)).until { isHeld() }
+            await().atMost(ofMinutes(1)).during(ofSeconds(1)).until { isHeld() }
             cleanUp.complete(Unit)
             working.join()
         }
@@ -327,7 +327,7 @@ class CoroutineEndTests {
             cancelled.await()
             calling.join()
         }
-        await().during(ofMillis(200)).until { calls.get() == 0 }
+        await().atMost(ofMinutes(1)).during(ofMillis(200)).until { calls.get() == 0 }
     }
 
     @Test
@@ -335,7 +335,7 @@ class CoroutineEndTests {
         runBlocking(Dispatchers.Default) {
             val cleanUp = CompletableDeferred<Unit>()
             assertThat(stock.stream(cleanUp).first()).isEqualTo("bolts")
-            await().during(ofSeconds(1)).until { isHeld() }
+            await().atMost(ofMinutes(1)).during(ofSeconds(1)).until { isHeld() }
             cleanUp.complete(Unit)
         }
         awaitFree()

@@ -210,7 +210,7 @@ class SuspendFunctionTests {
             }
             begun.await()
             reserving.cancelAndJoin()
-            await().during(ofSeconds(1)).until { isHeld("stock-bolts") }
+            await().atMost(ofMinutes(1)).during(ofSeconds(1)).until { isHeld("stock-bolts") }
             cleanUp.complete(Unit)
             awaitFree("stock-bolts")
         }
@@ -222,11 +222,11 @@ class SuspendFunctionTests {
         val held = other.acquire("till")
         runBlocking(Dispatchers.Default) {
             val waiting = launch { till.settle { calls.incrementAndGet() } }
-            await().during(ofSeconds(1)).until { waiting.isActive }
+            await().atMost(ofMinutes(1)).during(ofSeconds(1)).until { waiting.isActive }
             waiting.cancelAndJoin()
             held.close()
             // The cancelled request may still be granted, and is released long before its lease ends
-            await().atMost(ofSeconds(10)).until { !isHeld("till") }
+            await().atMost(ofSeconds(20)).until { !isHeld("till") }
             assertThat(till.settle { calls.incrementAndGet() }).isOne()
         }
     }

@@ -188,7 +188,7 @@ class WithLockTests {
             val waiting = launch {
                 locks.withLock("stock", LockOptions.defaults().waitUpTo(ofMinutes(2))) { calls.incrementAndGet() }
             }
-            await().during(ofSeconds(1)).until { waiting.isActive }
+            await().atMost(ofMinutes(1)).during(ofSeconds(1)).until { waiting.isActive }
             waiting.cancelAndJoin()
             held.close()
             await().atMost(ofMinutes(1)).until { other.tryAcquire("stock").map { it.close() }.isPresent }
