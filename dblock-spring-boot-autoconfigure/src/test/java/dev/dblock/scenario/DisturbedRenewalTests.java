@@ -33,7 +33,7 @@ class DisturbedRenewalTests extends DisturbedRequests {
 	@ParameterizedTest
 	@EnumSource
 	void failedRenewalIsRetried(Trouble trouble) {
-		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
+		LockHandle handle = this.disturbed.locks().acquire("stock", trouble.lease);
 		long sent = this.disturbed.commands().count("update");
 		fail(trouble.failure);
 		Instances.eventually().until(() -> this.disturbed.commands().count("update") >= sent + 2);

@@ -64,6 +64,10 @@ abstract class DisturbedRequests {
 	final void assertHeldAndRenewed(LockHandle handle) {
 		Instant acquired = this.instances.instant("stock", "updatedAt");
 		Instances.eventually().until(() -> this.instances.instant("stock", "updatedAt").isAfter(acquired));
+		assertHeld(handle);
+	}
+
+	final void assertHeld(LockHandle handle) {
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(this.other.locks().tryAcquire("stock")).isEmpty();
 		assertThat(this.disturbed.losses().all()).isEmpty();
@@ -76,7 +80,7 @@ abstract class DisturbedRequests {
 	 */
 	enum Trouble {
 
-		TOO_SLOW(FailCommand.on("update").times(1).blockFor(Duration.ofSeconds(4))),
+		TOO_SLOW(FailCommand.on("update").times(1).blockFor(Duration.ofSeconds(8)), 18),
 
 		CONNECTION_LOST(FailCommand.on("update").times(1).closeConnection()),
 
@@ -86,8 +90,16 @@ abstract class DisturbedRequests {
 
 		final FailCommand failure;
 
+		/** So long that a renewal which is repeated after it comes in time. */
+		final LockOptions lease;
+
 		Trouble(FailCommand failure) {
+			this(failure, 9);
+		}
+
+		Trouble(FailCommand failure, int leaseSeconds) {
 			this.failure = failure;
+			this.lease = LockOptions.lease(Duration.ofSeconds(leaseSeconds));
 		}
 
 	}
