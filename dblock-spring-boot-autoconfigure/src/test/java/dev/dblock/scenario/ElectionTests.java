@@ -38,7 +38,7 @@ class ElectionTests {
 	/**
 	 * With the limit, the lease is the shortest for which something is promised.
 	 */
-	private static final Duration LEASE = Duration.ofSeconds((Long.getLong(LIMIT) != null) ? 10 : 30);
+	private static final Duration LEASE = Duration.ofSeconds((Long.getLong(LIMIT) != null) ? 10 : 60);
 
 	/**
 	 * No lease is lost at an election that is shorter, though it was due for its renewal.

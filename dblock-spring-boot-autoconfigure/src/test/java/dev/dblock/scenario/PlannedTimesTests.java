@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @OnEachServer
 @Timeout(300)
-@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class PlannedTimesTests {
 
 	private static final int PLANNED_TIMES = 50;
