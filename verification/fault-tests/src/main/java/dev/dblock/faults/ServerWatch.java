@@ -85,9 +85,11 @@ final class ServerWatch implements AutoCloseable {
 	}
 
 	private void look() {
+		long sent = System.nanoTime();
 		for (Document lock : this.locks.aggregate(LOOK)) {
-			long now = System.nanoTime();
-			see(new Stretch(lock.getString("_id"), lock.getString("holder"), lock.getLong("token"), now, now));
+			// The server was in this state at some time after the request was sent
+			see(new Stretch(lock.getString("_id"), lock.getString("holder"), lock.getLong("token"), System.nanoTime(),
+					sent));
 		}
 	}
 

@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * @param name the name of the lock
  * @param holder the holder of an unexpired lease; {@code null} if the lock is free
  * @param token the last reserved token
- * @param firstNanos when the state was first seen
- * @param lastNanos when the state was last seen
+ * @param firstNanos when the state had been seen for the first time
+ * @param lastNanos when the state was asked for before it was seen for the last time,
+ * which is before {@code firstNanos} if it was seen once
  */
 record Stretch(String name, @Nullable String holder, long token, long firstNanos, long lastNanos) {
 
