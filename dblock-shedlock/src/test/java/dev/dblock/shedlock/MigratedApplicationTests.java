@@ -135,8 +135,11 @@ class MigratedApplicationTests {
 			.until(() -> jobs.find("invoices").orElseThrow().runs(),
 					(all) -> all.stream().noneMatch((run) -> run.outcome() == null));
 		assertThat(recorded).extracting(JobRun::plannedAt).doesNotHaveDuplicates();
-		// The record keeps the latest twenty, and a slow machine may have run more
-		assertThat(recorded).hasSize(Math.min(20, runs("invoices").size()));
+		// The record keeps the latest twenty, and a slow machine may have run more, or
+		// have got a grant too late for its run
+		assertThat(recorded).hasSizeBetween(Math.min(20, runs("invoices").size()), 20);
+		assertThat(recorded).filteredOn((run) -> run.outcome() == JobRun.Outcome.SUCCEEDED)
+			.hasSizeBetween(1, runs("invoices").size());
 	}
 
 	@Test
@@ -163,7 +166,7 @@ class MigratedApplicationTests {
 				"dblock.shedlock.beside=true");
 		Reports reports = context.getBean(Reports.class);
 		Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> reports.ran().get() > 0);
-		assertThat(reports.requests()).hasValue(4);
+		assertThat(reports.requests()).hasValueGreaterThan(Reports.FAILURES);
 		assertThat(context.getBean(JobOperations.class).find("report").orElseThrow().runs()).hasSize(1);
 		assertThat(reports.ran()).hasValue(1);
 	}

@@ -53,6 +53,9 @@ class JobRequestsTests {
 
 	private static final List<Instant> RUNS = new CopyOnWriteArrayList<>();
 
+	/** So long that no renewal is counted. */
+	private static final String LONG_LEASE = "dblock.lease=5m";
+
 	private static final String ACQUIRE = "findAndModify";
 
 	private static final String RELEASE = "update";
@@ -80,13 +83,13 @@ class JobRequestsTests {
 
 	@Test
 	void runNeedsOneAcquireAndOneReleaseAndARefusalOneRequest() {
-		ConfigurableApplicationContext one = this.instances.startApplication("one", SkipApplication.class);
+		ConfigurableApplicationContext one = this.instances.startApplication("one", SkipApplication.class, LONG_LEASE);
 		WarmUp before = one.getBean(WarmUp.class);
 		Instances.eventually().until(() -> RUNS.size() == PLANNED_TIMES && this.instances.isReleased("skip"));
 		one.close();
 		// This test reads the document
 		assertThat(since(before, READ)).containsOnly(entry(ACQUIRE, 5L), entry(RELEASE, 5L));
-		ConfigurableApplicationContext two = this.instances.startApplication("two", SkipApplication.class);
+		ConfigurableApplicationContext two = this.instances.startApplication("two", SkipApplication.class, LONG_LEASE);
 		before = two.getBean(WarmUp.class);
 		awaitRequests(before);
 		two.close();
@@ -102,7 +105,7 @@ class JobRequestsTests {
 			.locks()
 			.acquire("rerun", LockOptions.lease(Duration.ofMinutes(10)).plannedFor(LAST));
 		ConfigurableApplicationContext application = this.instances.startApplication("application",
-				RerunApplication.class);
+				RerunApplication.class, LONG_LEASE);
 		WarmUp before = application.getBean(WarmUp.class);
 		awaitRequests(before);
 		application.close();

@@ -70,8 +70,8 @@ class ManyLeasesTests {
 		long before = renewals(holder);
 		awaitServerTime(start.plus(ROUND.multipliedBy(ROUNDS)));
 		long sent = renewals(holder) - before;
-		// A busy machine may have checked later than planned
-		long rounds = Duration.between(start, now()).dividedBy(ROUND) + 1;
+		// A busy machine may have checked later than planned, and repeated a renewal
+		long rounds = Duration.between(start, now()).dividedBy(ROUND) + 2;
 		assertThat(sent).isBetween(ROUNDS - 1L, rounds * mostPerRound);
 		assertThat(holder.losses().all()).isEmpty();
 		assertThat(handles).hasSize(count).allMatch(LockHandle::isHeld);

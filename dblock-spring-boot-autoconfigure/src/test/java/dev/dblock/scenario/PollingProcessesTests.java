@@ -38,6 +38,12 @@ class PollingProcessesTests {
 
 	private static final int TURNS = 5;
 
+	/**
+	 * Runs of hand-overs before a turn of the other process. There would be hundreds if
+	 * the crowd left nothing to it; a busy machine may delay its polls.
+	 */
+	private static final int MOST_RUNS = 12;
+
 	@ParameterizedTest
 	@ValueSource(longs = { 100, 240_000 })
 	void crowdOfOneProcessLeavesTheLockToAnotherProcessThatPolls(long waitMillis, MongoServer server) throws Exception {
@@ -71,7 +77,7 @@ class PollingProcessesTests {
 			for (Work<Boolean> thread : threads) {
 				thread.result();
 			}
-			assertThat(runs).isLessThanOrEqualTo(4 * TURNS);
+			assertThat(runs).isLessThanOrEqualTo(MOST_RUNS * TURNS);
 		}
 	}
 

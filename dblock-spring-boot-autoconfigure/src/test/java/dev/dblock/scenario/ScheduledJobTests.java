@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 import dev.dblock.DistributedLock;
@@ -62,6 +64,9 @@ class ScheduledJobTests {
 	private static final Duration LONG = Duration.ofSeconds(120);
 
 	private static final int PLANNED_TIMES = 10;
+
+	private static final Pattern CLOCKS = Pattern
+		.compile("The clock of this instance shows (\\S+), but that of the MongoDB server shows (\\S+)\\. Jobs run by");
 
 	private static final Map<String, List<JobRun>> RUNS = new ConcurrentHashMap<>();
 
@@ -161,7 +166,17 @@ class ScheduledJobTests {
 		assertThat(runs("cron"))
 			.allMatch((run) -> Duration.between(run.plannedAt(), run.startedAt()).compareTo(Duration.ofHours(1)) < 0
 					&& run.plannedAt().isBefore(run.startedAt().plusMillis(250)));
-		assertThat(output).containsOnlyOnce("Jobs run by the server's clock");
+		assertThat(CLOCKS.matcher(output.toString()).results()).filteredOn(ScheduledJobTests::differByHours)
+			.as("%s", output)
+			.hasSize(1);
+	}
+
+	/**
+	 * Return whether it is the clock of the test that is reported: a busy machine may
+	 * delay the answer about one that is right.
+	 */
+	private static boolean differByHours(MatchResult message) {
+		return Duration.between(Instant.parse(message.group(1)), Instant.parse(message.group(2))).abs().toHours() > 0;
 	}
 
 	private static void assertPeriod(List<JobRun> runs, Duration period) {
