@@ -48,7 +48,7 @@ class ElectionTests {
 	private static final Duration DUE = LEASE.multipliedBy(2).dividedBy(3);
 
 	/**
-	 * Shorter than that of the servers of other tests, which alone is five seconds.
+	 * Shorter than that of the servers of other tests, which alone is half a minute.
 	 */
 	private static final int ELECTION_TIMEOUT_MILLIS = 2000;
 

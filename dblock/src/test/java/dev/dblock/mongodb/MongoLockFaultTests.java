@@ -313,6 +313,7 @@ class MongoLockFaultTests {
 			.isThrownBy(() -> locks.renew(List.of(held), Duration.ofMillis(500)));
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).as("a paused server answers never")
 			.isLessThan(Duration.ofMinutes(1));
+		this.server.awaitPrimary();
 		Awaitility.await()
 			.atMost(Duration.ofMinutes(3))
 			.ignoreExceptionsInstanceOf(DataAccessException.class)

@@ -10,6 +10,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 public final class MongoNode {
 
 	private static final int NOT_SECONDARY = 95;
+
+	/** The state of a member. */
+	private static final int PRIMARY = 1;
 
 	private final MongodProcess process;
 
@@ -139,6 +143,32 @@ public final class MongoNode {
 		return answer("replSetGetStatus").map((status) -> status.get("optimes", Document.class))
 			.map((times) -> times.get("readConcernMajorityOpTime"))
 			.isPresent();
+	}
+
+	/**
+	 * Returns whether the process has won an election, even if it does not accept writes
+	 * yet.
+	 */
+	boolean isElected() {
+		return answer("replSetGetStatus").map((status) -> status.getInteger("myState") == PRIMARY).orElse(false);
+	}
+
+	/**
+	 * Returns the time of the latest write that the process has.
+	 */
+	BsonTimestamp lastApplied() {
+		return answer("replSetGetStatus").map((status) -> status.get("optimes", Document.class))
+			.map((times) -> times.get("appliedOpTime", Document.class))
+			.map((applied) -> applied.get("ts", BsonTimestamp.class))
+			.orElseGet(BsonTimestamp::new);
+	}
+
+	/**
+	 * Makes a secondary stand for election.
+	 * @return whether it was elected
+	 */
+	boolean stepUp() {
+		return answer("replSetStepUp").isPresent();
 	}
 
 	private Optional<Document> hello() {

@@ -20,7 +20,8 @@ public final class MongoReplicaSet extends MongoServer {
 	}
 
 	/**
-	 * Waits until exactly one member that can answer is primary.
+	 * Waits until exactly one member that can answer is primary, and has one elected if
+	 * none hands over. By themselves, the members elect one only after half a minute.
 	 * @return the primary
 	 */
 	public MongoNode awaitPrimary() {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
@@ -34,6 +35,9 @@ final class MongodDeployment extends Deployment {
 
 	/** Several heartbeats. */
 	private static final Duration SETTLED = Duration.ofMillis(1500);
+
+	/** How long a primary that steps down may take to hand over. */
+	private static final Duration HANDED_OVER = Duration.ofSeconds(1);
 
 	private static final int PORT_ATTEMPTS = 5;
 
@@ -114,9 +118,9 @@ final class MongodDeployment extends Deployment {
 		List<Document> members = IntStream.range(0, this.nodes.size())
 			.mapToObj((index) -> new Document("_id", index).append("host", this.nodes.get(index).address()))
 			.toList();
-		// A busy machine that holds up the primary for a moment must not cause an
-		// election.
-		Document settings = new Document("electionTimeoutMillis", 5000).append("heartbeatIntervalMillis", 500);
+		// A machine that stalls for some seconds must not cause an election. The tests
+		// call for one where they need it.
+		Document settings = new Document("electionTimeoutMillis", 30_000).append("heartbeatIntervalMillis", 500);
 		// On a busy machine, the first connection of a new JVM may take longer than the
 		// limit of a request
 		Awaitility.await("a server that answers")
@@ -126,6 +130,7 @@ final class MongodDeployment extends Deployment {
 		this.nodes.get(0)
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
+		awaitPrimary();
 		awaitSettled(this.nodes, Duration.ZERO);
 		if (kind() == MongoServerKind.REPLICA_SET_1_WITH_USERS) {
 			// The first user may be created by any client on the same machine
@@ -146,6 +151,7 @@ final class MongodDeployment extends Deployment {
 	 * secondary for a moment before it rolls back the writes that no other member has.
 	 */
 	void awaitSettled() {
+		awaitPrimary();
 		awaitSettled(this.nodes, SETTLED);
 	}
 
@@ -163,10 +169,31 @@ final class MongodDeployment extends Deployment {
 
 	/**
 	 * Waits until one of the members that can answer is primary, and no other says so.
+	 * One that has stepped down hands over by itself; after another end of a primary, the
+	 * members would wait for much longer.
 	 */
 	MongoNode awaitPrimary() {
-		awaitState("one primary", this.nodes, Duration.ZERO, () -> count(this.nodes, MongoNode::isPrimary) == 1);
+		long start = System.nanoTime();
+		awaitState("one primary", this.nodes, Duration.ZERO, () -> {
+			if (System.nanoTime() - start > HANDED_OVER.toNanos()) {
+				electPrimary();
+			}
+			return count(this.nodes, MongoNode::isPrimary) == 1;
+		});
 		return primary();
+	}
+
+	/**
+	 * Elects the secondary with the latest writes, unless there is a primary, or a member
+	 * that is about to become it.
+	 */
+	private void electPrimary() {
+		if (this.nodes.stream().noneMatch(MongoNode::isElected)) {
+			boolean unused = this.nodes.stream()
+				.filter(MongoNode::isSecondary)
+				.sorted(Comparator.comparing(MongoNode::lastApplied).reversed())
+				.anyMatch(MongoNode::stepUp);
+		}
 	}
 
 	/**
