@@ -81,9 +81,10 @@ class DefaultLockEngineTests {
 		LockHandle handle = this.world.acquire("a");
 		LockHandle used = this.world.acquire("b");
 		((HeldLock) handle).aboutToRelease();
-		CompletableFuture<Void> closing = CompletableFuture.runAsync(engine::close);
+		CompletableFuture<Void> closing = CompletableFuture.runAsync(this.world::closePatiently);
 		LockWorld.eventually().until(() -> refusesAll(engine));
 		assertThat(handle.release()).isTrue();
+		this.world.clock().resumeLimits();
 		assertThat(closing).succeedsWithin(Duration.ofSeconds(60));
 		assertThat(this.world.anotherProcess().tryAcquire("a")).isPresent();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(used::ensureHeld)

@@ -186,7 +186,7 @@ class KeptHandleTests {
 			gate.awaitReached();
 		}
 		Worker<Boolean> shutdown = Worker.start(() -> {
-			this.world.engine().close();
+			this.world.closePatiently();
 			return true;
 		});
 		LockWorld.eventually().until(() -> !this.repository.isHeld("leader"));

@@ -209,12 +209,20 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	}
 
 	/**
+	 * Close the engine. What has to end first may take as long as it does.
+	 */
+	void closePatiently() {
+		this.clock.stopLimits();
+		this.engine.close();
+	}
+
+	/**
 	 * Close the engine in another thread, which has to wait for something first.
 	 * @return whether the lock is free when the engine is closed
 	 */
 	Worker<Boolean> startClosing(String name) {
 		Worker<Boolean> closing = Worker.start(() -> {
-			this.engine.close();
+			closePatiently();
 			return !this.repository.isHeld(name);
 		});
 		closing.awaitWaiting();

@@ -20,6 +20,11 @@ public final class ManualClock implements LockClock {
 	private final AtomicReference<Hands> hands = new AtomicReference<>(
 			new Hands(Long.MAX_VALUE - UNTIL_OVERFLOW.toNanos(), 0, 0));
 
+	/** When the limits of a thread were stopped. */
+	private final ThreadLocal<Long> stopped = new ThreadLocal<>();
+
+	private volatile boolean limitsResumed;
+
 	@Override
 	public long nanoTime() {
 		return this.hands.get().nano();
@@ -28,6 +33,31 @@ public final class ManualClock implements LockClock {
 	@Override
 	public long wallMillis() {
 		return EPOCH_MILLIS + this.hands.get().wall() / 1_000_000;
+	}
+
+	/**
+	 * Unlike the others, this clock follows that of the machine, except in threads whose
+	 * limits were stopped.
+	 */
+	@Override
+	public long pauseNanos() {
+		Long stopped = this.limitsResumed ? null : this.stopped.get();
+		return (stopped != null) ? stopped : LockClock.super.pauseNanos();
+	}
+
+	/**
+	 * From now on, no limit ends what the calling thread waits for, however long the
+	 * machine stalls.
+	 */
+	void stopLimits() {
+		this.stopped.set(LockClock.super.pauseNanos());
+	}
+
+	/**
+	 * The limits of all threads continue.
+	 */
+	void resumeLimits() {
+		this.limitsResumed = true;
 	}
 
 	long serverMillis() {

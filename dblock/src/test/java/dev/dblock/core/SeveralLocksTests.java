@@ -773,7 +773,7 @@ class SeveralLocksTests {
 	}
 
 	private CompletableFuture<Void> closing() {
-		CompletableFuture<Void> closing = CompletableFuture.runAsync(this.world.engine()::close);
+		CompletableFuture<Void> closing = CompletableFuture.runAsync(this.world::closePatiently);
 		LockWorld.eventually().until(this::isClosing);
 		return closing;
 	}
@@ -804,6 +804,7 @@ class SeveralLocksTests {
 			CompletableFuture<Void> closing = closing();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
 				((LockHandles) two).handles().get("a").close();
+				this.world.clock().resumeLimits();
 				closing.join();
 				two.close();
 			});
