@@ -63,7 +63,10 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	 */
 	static final EngineSettings.Poll RARE_POLLS = new EngineSettings.Poll(Duration.ofHours(1), Duration.ofHours(1));
 
-	static final EngineSettings.HandOff HAND_OFF = new EngineSettings.HandOff(1000, TIMEOUT);
+	/**
+	 * So long that a lock is handed over however long the machine stalls.
+	 */
+	static final EngineSettings.HandOff HAND_OFF = new EngineSettings.HandOff(1000, Duration.ofHours(1));
 
 	public static EngineSettings settings(String prefix) {
 		return settings(prefix, LockSettings.NONE);
