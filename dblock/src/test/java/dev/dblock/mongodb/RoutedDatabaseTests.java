@@ -52,7 +52,8 @@ class RoutedDatabaseTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final LockOptions SHORT = LockOptions.lease(Duration.ofSeconds(6));
+	/** Renewed soon, but not lost on a machine that stalls for some seconds. */
+	private static final LockOptions SHORT = LockOptions.lease(Duration.ofSeconds(15));
 
 	private static final String NOBODY = "nobody";
 
