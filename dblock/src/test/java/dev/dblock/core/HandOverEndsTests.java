@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
@@ -196,6 +197,9 @@ class HandOverEndsTests {
 	void aShutdownWaitsForAThreadThatHasNotYetSeenTheHandOver() throws Exception {
 		Gate gate = new Gate();
 		AtomicReference<Thread> held = new AtomicReference<>();
+		AtomicReference<Thread> closer = new AtomicReference<>();
+		long begun = System.nanoTime();
+		AtomicLong ofCloser = new AtomicLong(begun);
 		ManualClock clock = this.world.clock();
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockClock() {
 
@@ -205,6 +209,16 @@ class HandOverEndsTests {
 					gate.pass();
 				}
 				return clock.nanoTime();
+			}
+
+			/**
+			 * For the thread that closes, the time for work to end is over at once, and
+			 * that for requests never.
+			 */
+			@Override
+			public long pauseNanos() {
+				return (Thread.currentThread() != closer.get()) ? clock.pauseNanos()
+						: ofCloser.getAndSet(begun + TimeUnit.SECONDS.toNanos(2));
 			}
 
 			@Override
@@ -224,6 +238,7 @@ class HandOverEndsTests {
 		assertThat(first.release()).isTrue();
 		gate.awaitReached();
 		Worker<Boolean> closing = Worker.start(() -> {
+			closer.set(Thread.currentThread());
 			engine.close();
 			return this.repository.isHeld("a");
 		});
