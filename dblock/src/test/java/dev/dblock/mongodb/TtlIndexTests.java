@@ -5,12 +5,18 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
-import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
@@ -61,8 +67,12 @@ class TtlIndexTests {
 	}
 
 	private MongoLockRepository repository(String database, boolean createIndexes) {
+		return repository(this.server.client(), database, createIndexes);
+	}
+
+	private MongoLockRepository repository(MongoClient client, String database, boolean createIndexes) {
 		return new MongoLockRepository(
-				new SimpleMongoClientDatabaseFactory(this.server.client(), database), new MongoLockSettings("locks",
+				new SimpleMongoClientDatabaseFactory(client, database), new MongoLockSettings("locks",
 						Duration.ofMillis(500), Duration.ofDays(1), TIMEOUT, StatementDialect.PIPELINE, createIndexes),
 				this.nanoTime::get, System::currentTimeMillis);
 	}
@@ -228,11 +238,27 @@ class TtlIndexTests {
 
 	@Test
 	void anIndexThatTakesTooLongDoesNotUseUpTheTimeOfTheAcquire() {
-		this.server.failCommand(FailCommand.on("createIndexes").blockFor(Duration.ofSeconds(12)));
-		LeaseKey key = LockRepositoryContract.key("stock");
-		assertThat(this.locks
-			.acquire(new AcquireRequest(key, Duration.ofMinutes(5), "a", "t", "w", Duration.ofSeconds(8))))
-			.isInstanceOf(Granted.class);
+		List<Long> limits = new CopyOnWriteArrayList<>();
+		CommandListener listener = new CommandListener() {
+
+			@Override
+			public void commandStarted(CommandStartedEvent event) {
+				if (event.getCommandName().equals("createIndexes")) {
+					limits.add(event.getCommand().getNumber("maxTimeMS").longValue());
+				}
+			}
+
+		};
+		this.server.failCommand(FailCommand.on("createIndexes").errorCode(50));
+		try (MongoClient client = MongoClients.create(MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(this.server.uri()))
+			.addCommandListener(listener)
+			.build())) {
+			this.locks = repository(client, this.database, true);
+			acquire("stock");
+		}
+		assertThat(limits).singleElement()
+			.satisfies((limit) -> assertThat(limit).isBetween(1L, TIMEOUT.toMillis() / 2));
 	}
 
 	@Test
