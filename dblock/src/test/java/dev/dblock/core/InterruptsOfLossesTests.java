@@ -134,7 +134,7 @@ class InterruptsOfLossesTests {
 					reentered.accept(() -> {
 						working.countDown();
 						try {
-							new CountDownLatch(1).await(5, TimeUnit.SECONDS);
+							new CountDownLatch(1).await(60, TimeUnit.SECONDS);
 						}
 						catch (InterruptedException ex) {
 							interrupted.set(true);
