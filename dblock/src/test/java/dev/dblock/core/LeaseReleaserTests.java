@@ -411,7 +411,7 @@ class LeaseReleaserTests {
 		// Another doubt of the same length begins later, and so ends later.
 		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
 		assertThatThrownBy(() -> locks.acquire("later")).isInstanceOf(QueryTimeoutException.class);
-		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "later") == 2);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "later") >= 2);
 		assertThat(releases()).isEqualTo(1);
 	}
 
