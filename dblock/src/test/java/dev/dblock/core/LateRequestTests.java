@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.client.MongoClient;
@@ -67,14 +69,21 @@ class LateRequestTests {
 				LockOptions options = ofJob ? LockOptions.defaults().plannedFor(Instant.now()) : LockOptions.defaults();
 				LockOptions patiently = options.waitUpTo(Duration.ofMinutes(1));
 				LockWorld.granted(engine.acquire("warm", LockOptions.defaults().waitUpTo(LEASE))).close();
-				long releases = server.commandCount("update");
+				AtomicLong releases = new AtomicLong();
 				long acquires = server.commandCount(ACQUIRE);
 				network.hold();
-				assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> engine.acquire("a", options));
+				// On a machine that stalls, the time may be over before the request is
+				// sent
+				LockWorld.eventually().until(() -> {
+					releases.set(server.commandCount("update"));
+					assertThatExceptionOfType(QueryTimeoutException.class)
+						.isThrownBy(() -> engine.acquire("a", options));
+					return network.heldUp() > 0;
+				});
 				// A release of a run that does not exist is two updates
-				LockWorld.eventually().until(() -> server.commandCount("update") >= releases + (ofJob ? 4 : 2));
+				LockWorld.eventually().until(() -> server.commandCount("update") >= releases.get() + (ofJob ? 4 : 2));
 				network.deliver();
-				LockWorld.eventually().until(() -> server.commandCount(ACQUIRE) > acquires);
+				LockWorld.eventually().until(() -> server.commandCount(ACQUIRE) >= acquires + network.heldUp());
 				LockWorld.granted(engine.acquire("a", patiently)).close();
 			}
 			assertThat(repository.find("a").orElseThrow().held()).isFalse();
@@ -97,6 +106,8 @@ class LateRequestTests {
 
 		private final int target;
 
+		private final AtomicInteger heldUp = new AtomicInteger();
+
 		private volatile Gate gate = new Gate();
 
 		SlowNetwork(String uri) throws IOException {
@@ -111,7 +122,15 @@ class LateRequestTests {
 		}
 
 		void hold() {
+			this.heldUp.set(0);
 			this.gate = new Gate();
+		}
+
+		/**
+		 * How many requests to acquire have come to the network since.
+		 */
+		int heldUp() {
+			return this.heldUp.get();
 		}
 
 		void deliver() {
@@ -138,6 +157,7 @@ class LateRequestTests {
 				byte[] rest = in
 					.readNBytes(ByteBuffer.wrap(length).order(ByteOrder.LITTLE_ENDIAN).getInt() - Integer.BYTES);
 				if (new String(rest, StandardCharsets.ISO_8859_1).contains(ACQUIRE)) {
+					this.heldUp.incrementAndGet();
 					this.gate.pass();
 				}
 				server.write(length);
