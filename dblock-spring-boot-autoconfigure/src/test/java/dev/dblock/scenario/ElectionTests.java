@@ -7,12 +7,10 @@ import java.util.stream.IntStream;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
-import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import dev.dblock.testing.SameOnEachJdk;
-import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +48,7 @@ class ElectionTests {
 	/**
 	 * Shorter than that of the servers of other tests, which alone is half a minute.
 	 */
-	private static final int ELECTION_TIMEOUT_MILLIS = 2000;
+	private static final Duration ELECTION_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final LockOptions PATIENT = LockOptions.lease(LEASE).waitUpTo(Duration.ofMinutes(2));
 
@@ -112,16 +110,9 @@ class ElectionTests {
 	}
 
 	private static void shortenElections(MongoReplicaSet server) {
-		Document config = config(server.primary());
-		config.get("settings", Document.class).append("electionTimeoutMillis", ELECTION_TIMEOUT_MILLIS);
-		int version = config.getInteger("version") + 1;
-		server.primary().command(new Document("replSetReconfig", config.append("version", version)));
+		int version = server.primary().setElectionTimeout(ELECTION_TIMEOUT);
 		Instances.eventually()
-			.until(() -> server.nodes().stream().allMatch((node) -> config(node).getInteger("version") == version));
-	}
-
-	private static Document config(MongoNode node) {
-		return node.command(new Document("replSetGetConfig", 1)).get("config", Document.class);
+			.until(() -> server.nodes().stream().allMatch((node) -> node.config().getInteger("version") == version));
 	}
 
 	/**

@@ -1,15 +1,20 @@
 package dev.dblock.testing;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
+import com.mongodb.MongoTimeoutException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import org.awaitility.Awaitility;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 public final class MongoNode {
 
 	private static final int NOT_SECONDARY = 95;
+
+	private static final String ELECTION_TIMEOUT = "electionTimeoutMillis";
 
 	/** The state of a member. */
 	private static final int PRIMARY = 1;
@@ -143,6 +150,50 @@ public final class MongoNode {
 		return answer("replSetGetStatus").map((status) -> status.get("optimes", Document.class))
 			.map((times) -> times.get("readConcernMajorityOpTime"))
 			.isPresent();
+	}
+
+	/**
+	 * Initiates the replica set of which this is a member.
+	 * @param set its name
+	 * @param addresses those of all members
+	 * @param electionTimeout how long the members wait for a primary without a heartbeat,
+	 * before they elect another one
+	 */
+	void initiate(String set, List<String> addresses, Duration electionTimeout) {
+		List<Document> members = IntStream.range(0, addresses.size())
+			.mapToObj((index) -> new Document("_id", index).append("host", addresses.get(index)))
+			.toList();
+		Document settings = new Document(ELECTION_TIMEOUT, (int) electionTimeout.toMillis())
+			.append("heartbeatIntervalMillis", 500);
+		// On a busy machine, the first connection of a new JVM may take longer than the
+		// limit of a request
+		Awaitility.await("a server that answers")
+			.atMost(MongodDeployment.SETTLE_LIMIT)
+			.ignoreException(MongoTimeoutException.class)
+			.until(() -> command(new Document("ping", 1)).containsKey("ok"));
+		command(new Document("replSetInitiate",
+				new Document("_id", set).append("members", members).append("settings", settings)));
+	}
+
+	/**
+	 * Changes the election timeout of the replica set whose primary this is.
+	 * @param timeout how long the members wait for a primary without a heartbeat, before
+	 * they elect another one
+	 * @return the version of the changed configuration
+	 */
+	public int setElectionTimeout(Duration timeout) {
+		Document config = config();
+		int version = config.getInteger("version") + 1;
+		config.get("settings", Document.class).append(ELECTION_TIMEOUT, (int) timeout.toMillis());
+		command(new Document("replSetReconfig", config.append("version", version)));
+		return version;
+	}
+
+	/**
+	 * Returns the configuration of the replica set, as this member knows it.
+	 */
+	public Document config() {
+		return command(new Document("replSetGetConfig", 1)).get("config", Document.class);
 	}
 
 	/**

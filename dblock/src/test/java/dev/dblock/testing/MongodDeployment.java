@@ -12,9 +12,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
-import com.mongodb.MongoTimeoutException;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import org.bson.Document;
@@ -31,10 +29,16 @@ final class MongodDeployment extends Deployment {
 
 	private static final String ADMIN = "admin:secret@";
 
-	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
+	static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
 
 	/** Several heartbeats. */
 	private static final Duration SETTLED = Duration.ofMillis(1500);
+
+	/**
+	 * A machine that stalls for some seconds must not cause an election. The tests call
+	 * for one where they need it.
+	 */
+	private static final Duration ELECTION_TIMEOUT = Duration.ofSeconds(30);
 
 	/** How long a primary that steps down may take to hand over. */
 	private static final Duration HANDED_OVER = Duration.ofSeconds(1);
@@ -115,21 +119,7 @@ final class MongodDeployment extends Deployment {
 	}
 
 	private void initiate() {
-		List<Document> members = IntStream.range(0, this.nodes.size())
-			.mapToObj((index) -> new Document("_id", index).append("host", this.nodes.get(index).address()))
-			.toList();
-		// A machine that stalls for some seconds must not cause an election. The tests
-		// call for one where they need it.
-		Document settings = new Document("electionTimeoutMillis", 30_000).append("heartbeatIntervalMillis", 500);
-		// On a busy machine, the first connection of a new JVM may take longer than the
-		// limit of a request
-		Awaitility.await("a server that answers")
-			.atMost(SETTLE_LIMIT)
-			.ignoreException(MongoTimeoutException.class)
-			.until(() -> this.nodes.get(0).command(new Document("ping", 1)).containsKey("ok"));
-		this.nodes.get(0)
-			.command(new Document("replSetInitiate",
-					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
+		this.nodes.get(0).initiate(SET_NAME, this.nodes.stream().map(MongoNode::address).toList(), ELECTION_TIMEOUT);
 		awaitPrimary();
 		awaitSettled(this.nodes, Duration.ZERO);
 		if (kind() == MongoServerKind.REPLICA_SET_1_WITH_USERS) {

@@ -9,7 +9,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import com.mongodb.MongoException;
-import com.mongodb.MongoTimeoutException;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.jspecify.annotations.NullMarked;
@@ -30,6 +29,8 @@ public final class Cluster implements AutoCloseable {
 	private static final int MEMBERS = 3;
 
 	private static final int PORT_ATTEMPTS = 5;
+
+	private static final Duration ELECTION_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
 
@@ -124,19 +125,8 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	private void initiate() {
-		List<Document> members = IntStream.range(0, MEMBERS)
-			.mapToObj((index) -> new Document("_id", index).append("host", announced(index)))
-			.toList();
-		Document settings = new Document("electionTimeoutMillis", 2000).append("heartbeatIntervalMillis", 500);
-		// On a busy machine, the first connection of a new JVM may take longer than the
-		// limit of a request
-		Awaitility.await("a server that answers")
-			.atMost(SETTLE_LIMIT)
-			.ignoreException(MongoTimeoutException.class)
-			.until(() -> this.nodes.get(0).command(new Document("ping", 1)).containsKey("ok"));
 		this.nodes.get(0)
-			.command(new Document("replSetInitiate",
-					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
+			.initiate(SET_NAME, IntStream.range(0, MEMBERS).mapToObj(this::announced).toList(), ELECTION_TIMEOUT);
 		awaitSettled();
 	}
 
@@ -253,10 +243,7 @@ public final class Cluster implements AutoCloseable {
 	 * @param timeout how long
 	 */
 	public void setElectionTimeout(Duration timeout) {
-		MongoNode primary = this.nodes.get(awaitPrimary());
-		Document config = primary.command(new Document("replSetGetConfig", 1)).get("config", Document.class);
-		config.get("settings", Document.class).append("electionTimeoutMillis", (int) timeout.toMillis());
-		primary.command(new Document("replSetReconfig", config.append("version", config.getInteger("version") + 1)));
+		int unused = this.nodes.get(awaitPrimary()).setElectionTimeout(timeout);
 		awaitSettled();
 	}
 
