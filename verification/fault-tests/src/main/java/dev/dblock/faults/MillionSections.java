@@ -114,7 +114,7 @@ final class MillionSections {
 		passed &= check("sections by the counter in the document", inDocument, sections);
 		passed &= check("overlaps", sum.applyAsLong("overlaps"), 0);
 		passed &= check("tokens that were not the highest", sum.applyAsLong("staleTokens"), 0);
-		passed &= check("processes that were told of releases", sum.applyAsLong("told"), results.size());
+		passed &= check("processes that were notified of releases", sum.applyAsLong("told"), results.size());
 		boolean smooth = isSmooth(sum, results.size());
 		if (!smooth && disturbed) {
 			System.out.println("not judged, since the machine stood still or another primary was elected");
@@ -125,12 +125,13 @@ final class MillionSections {
 	private static boolean isSmooth(ToLongFunction<String> sum, int processes) {
 		boolean passed = true;
 		passed &= check("failed sections", sum.applyAsLong("errors"), 0);
-		passed &= check("waiters that asked because they were told nothing for long",
+		passed &= check("waiters that asked because they were not notified for long",
 				sum.applyAsLong("asked.SLOW_POLL"), 0);
 		passed &= check("waiters that asked because a lease was over", sum.applyAsLong("asked.EXPIRY"), 0);
 		passed &= check("queues that were left", sum.applyAsLong("queuesLeft"), 0);
 		// A waiter may be about to poll when its process begins to receive notifications
-		passed &= checkAtMost("waiters that polled although they were told", sum.applyAsLong("latePolls"), processes);
+		passed &= checkAtMost("waiters that polled although they were notified", sum.applyAsLong("latePolls"),
+				processes);
 		return passed;
 	}
 
