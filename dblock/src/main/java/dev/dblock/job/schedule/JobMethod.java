@@ -40,6 +40,8 @@ public final class JobMethod {
 	/** The latest planned time that was fired, by any of the job's schedules. */
 	private final LatestPlanned latest = new LatestPlanned();
 
+	private final DoubtfulTimes doubtful = new DoubtfulTimes();
+
 	/** The bean, if there is only one. */
 	private volatile WeakReference<@Nullable Object> target = new WeakReference<>(null);
 
@@ -78,6 +80,10 @@ public final class JobMethod {
 
 	LatestPlanned latest() {
 		return this.latest;
+	}
+
+	DoubtfulTimes doubtful() {
+		return this.doubtful;
 	}
 
 	/**

@@ -43,14 +43,20 @@ final class JobPlan {
 	/** When another schedule was last reported, by the scheduler's clock. */
 	private @Nullable Instant disagreed;
 
-	private volatile @Nullable Instant first;
+	private final StoreClock clock;
+
+	/** The {@code nanoTime} at which the trigger was asked first. */
+	private volatile @Nullable Long asked;
+
+	private volatile @Nullable Instant since;
 
 	/**
 	 * Create the plan.
 	 * @param trigger plans the firings; {@code null} for a single one
 	 * @param own the scheduler's clock
 	 */
-	JobPlan(String description, @Nullable PlannedTrigger trigger, Clock own) {
+	JobPlan(String description, @Nullable PlannedTrigger trigger, StoreClock clock, Clock own) {
+		this.clock = clock;
 		this.description = description;
 		this.trigger = trigger;
 		this.own = own;
@@ -137,10 +143,16 @@ final class JobPlan {
 	}
 
 	/**
-	 * Return the first time that was planned since the start of this instance.
+	 * Return since when this instance plans, by the server's clock; {@code null} if it
+	 * does not, or as long as that clock is not known. A trigger of the application may
+	 * also plan earlier times, so that its first one counts.
 	 */
-	@Nullable Instant first() {
-		return this.first;
+	@Nullable Instant since() {
+		Long asked = this.asked;
+		if (this.since == null && isCron() && asked != null && this.clock.isKnown()) {
+			this.since = this.clock.at(asked, this.own);
+		}
+		return this.since;
 	}
 
 	/**
@@ -179,12 +191,15 @@ final class JobPlan {
 	Trigger watched() {
 		PlannedTrigger trigger = Objects.requireNonNull(this.trigger);
 		return (context) -> {
+			if (this.asked == null) {
+				this.asked = this.clock.nanoTime();
+			}
 			Instant next = trigger.nextExecution(context);
 			Instant planned = trigger.planned();
 			if (next != null && planned != null) {
 				planned(planned);
-				if (this.first == null) {
-					this.first = planned;
+				if (this.since == null && !isCron()) {
+					this.since = planned;
 				}
 			}
 			return next;
@@ -270,13 +285,13 @@ final class JobPlan {
 	 * if they cannot be compared
 	 */
 	void compare(List<JobRun> runs, @Nullable String schedules) {
-		Instant first = this.first;
-		if (schedules == null || first == null || !(this.trigger instanceof JobTrigger planning)) {
+		Instant since = since();
+		if (schedules == null || since == null || !(this.trigger instanceof JobTrigger planning)) {
 			return;
 		}
 		for (JobRun run : runs) {
 			boolean differs = (run.plan() != null) ? !run.plan().equals(schedules) : schedules.equals(text());
-			if (differs && !planning.isPlanned(run.plannedAt(), this.own) && !run.plannedAt().isBefore(first)
+			if (differs && !planning.isPlanned(run.plannedAt(), this.own) && !run.plannedAt().isBefore(since)
 					&& mayReport()) {
 				logger.warn("The job '{}' was run by {} for the planned time {} by {}, but this instance has '{}'."
 						+ " Instances with different schedules or time zones all run the job; give all of them the"

@@ -19,6 +19,9 @@ final class JobPlans {
 
 	private volatile Supplier<List<JobPlan>> all = List::of;
 
+	/** All schedules when they were found last. */
+	private volatile List<JobPlan> last = List.of();
+
 	/**
 	 * Create the schedules.
 	 * @param own the schedule of the task, the only one as long as the others are unknown
@@ -29,18 +32,29 @@ final class JobPlans {
 
 	/**
 	 * Set where to find all schedules of the job. Several beans of one class have the
-	 * same ones.
+	 * same ones. Once the task is cancelled, none are found: a call that is in progress
+	 * then keeps those that it had, as at a shutdown.
 	 */
 	void find(Supplier<List<JobPlan>> all) {
 		this.all = all;
 	}
 
 	/**
+	 * Find all schedules, as long as there are any.
+	 */
+	void refresh() {
+		List<JobPlan> found = this.all.get();
+		if (!found.isEmpty()) {
+			this.last = found;
+		}
+	}
+
+	/**
 	 * Return the different schedules; none as long as they are unknown.
 	 */
 	Collection<JobPlan> different() {
-		return this.all.get()
-			.stream()
+		refresh();
+		return this.last.stream()
 			.collect(Collectors.toMap(JobPlan::description, Function.identity(), (one, same) -> one))
 			.values();
 	}

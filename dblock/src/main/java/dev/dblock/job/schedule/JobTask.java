@@ -71,7 +71,7 @@ final class JobTask {
 		this.latest = (methods.size() == 1) ? methods.iterator().next().latest() : new LatestPlanned();
 		this.timer = new JobTimer(task, scheduler, clock);
 		this.missed = new MissedTimes(this.timer, this.reports, this.account, this::now, this::isCancelled);
-		this.plan = new JobPlan("once", null, scheduler.getClock());
+		this.plan = new JobPlan("once", null, clock, scheduler.getClock());
 	}
 
 	/**
@@ -79,7 +79,8 @@ final class JobTask {
 	 */
 	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
 		JobTrigger instants = new JobTrigger(trigger, this.clock);
-		return schedule(new JobPlan(JobPlan.describe(trigger, own()), instants, own()), () -> fireDue(instants));
+		return schedule(new JobPlan(JobPlan.describe(trigger, own()), instants, this.clock, own()),
+				() -> fireDue(instants));
 	}
 
 	private void fireDue(JobTrigger instants) {
@@ -125,7 +126,7 @@ final class JobTask {
 	 */
 	ScheduledFuture<?> periodic(Schedule schedule, Instant start) {
 		JobPlan plan = new JobPlan(JobPlan.describe(schedule), new PeriodicJobTrigger(schedule, start, this.clock),
-				own());
+				this.clock, own());
 		return Objects.requireNonNull(schedule(plan, () -> {
 			if (plan.isDue()) {
 				fire(schedule);
@@ -220,6 +221,7 @@ final class JobTask {
 	void follow(Answer answer) {
 		String outage = this.reports.outage();
 		this.reports.answered(answer, this.plan, this.plans);
+		this.account.answered(answer);
 		NextFiring next;
 		synchronized (this) {
 			// With the lock, so that a retry does not replace that of a later planned

@@ -35,6 +35,9 @@ final class PlannedTimeAccount {
 
 	private final Supplier<@Nullable String> outage;
 
+	/** The planned time of the last run that reported what it settled. */
+	private volatile @Nullable Instant reported;
+
 	/** The latest planned time at which the method was called without its lock. */
 	private volatile @Nullable Instant unlocked;
 
@@ -64,15 +67,78 @@ final class PlannedTimeAccount {
 	void granted(Asked asked, JobRun run) {
 		try {
 			if (run.attempt() == 1) {
+				asked.method().doubtful().begins(run.plannedAt());
 				reportSettledBy(asked, run);
 			}
 			this.unlocked = null;
+			reportDoubtful(asked);
 		}
 		catch (RuntimeException ex) {
 			FailureLog.warn(logger, ex,
 					"The planned times of the job '{}' before its run for {} could not be reported. Fix the cause",
 					run.jobId(), run.plannedAt());
 		}
+	}
+
+	/**
+	 * Record that a request has failed, or report what an earlier one of them has settled
+	 * after all.
+	 */
+	void answered(Answer answer) {
+		Asked asked = answer.asked();
+		if (asked == null || !(answer.request().schedule() instanceof Schedule.Planned planned)) {
+			return;
+		}
+		DoubtfulTimes doubtful = asked.method().doubtful();
+		if (answer.failure() != null) {
+			doubtful.failed(planned.at(), String.valueOf(answer.failure().getMessage()));
+		}
+		else if (answer.refusal() != null && !doubtful.isEmpty() && !isInProgress(answer.lastRun(), doubtful)) {
+			try {
+				reportDoubtful(asked);
+			}
+			catch (RuntimeException ex) {
+				FailureLog.warn(logger, ex, "What the failed requests of the job '{}' have settled could not be"
+						+ " reported. Fix the cause", asked.method().id());
+			}
+		}
+	}
+
+	/**
+	 * Return whether a run is in progress that may be one of the doubtful ones. Nothing
+	 * is known of these before its lease has ended.
+	 */
+	private static boolean isInProgress(@Nullable JobRun last, DoubtfulTimes doubtful) {
+		return last != null && last.outcome() == null && doubtful.all().stream().noneMatch(last.plannedAt()::isAfter);
+	}
+
+	/**
+	 * Report what grants have settled whose answers were lost. This instance learns of
+	 * such a grant only from the record, once its lease has ended.
+	 */
+	private void reportDoubtful(Asked asked) {
+		DoubtfulTimes doubtful = asked.method().doubtful();
+		JobStatus status = doubtful.isEmpty() ? null : status(asked);
+		if (status != null) {
+			doubtful.all().forEach((planned) -> reportDoubtful(asked, planned, status));
+		}
+	}
+
+	private void reportDoubtful(Asked asked, Instant planned, JobStatus status) {
+		JobRun granted = status.runs()
+			.stream()
+			.filter((run) -> run.plannedAt().equals(planned) && run.attempt() == 1
+					&& run.instance().equals(asked.declaration().engine().acquirer()))
+			.findFirst()
+			.orElse(null);
+		boolean undecided = (granted != null) ? granted.outcome() == null
+				: status.runs().stream().noneMatch((run) -> run.plannedAt().isAfter(planned));
+		String failure = undecided ? null : asked.method().doubtful().remove(planned);
+		Instant after = (granted != null) ? granted.after() : null;
+		if (granted == null || failure == null || after == null || granted.outcome() == JobRun.Outcome.ABANDONED) {
+			return;
+		}
+		report(asked.method(), between(after, planned), new Settled(granted, status, failure));
 	}
 
 	private void reportSettledBy(Asked asked, JobRun run) {
@@ -94,10 +160,10 @@ final class PlannedTimeAccount {
 	private PlannedTimes sinceStart(Instant planned) {
 		Collection<JobPlan> plans = this.plans.different();
 		return plans.stream()
-			.map(JobPlan::first)
-			.filter((first) -> first != null && first.isBefore(planned))
+			.map(JobPlan::since)
+			.filter((since) -> since != null && since.isBefore(planned))
 			.min(Comparator.naturalOrder())
-			.map((first) -> between(plans, first.minusMillis(1), planned))
+			.map((since) -> between(plans, since.minusMillis(1), planned))
 			.orElse(PlannedTimes.NONE);
 	}
 
@@ -184,6 +250,11 @@ final class PlannedTimeAccount {
 
 	private void report(JobMethod method, PlannedTimes unrun, Settled settled) {
 		JobRun by = settled.by();
+		// An attempt that was abandoned, or was in doubt, can be granted again
+		if (by.plannedAt().equals(this.reported)) {
+			return;
+		}
+		this.reported = by.plannedAt();
 		JobRun before = settled.before();
 		PlannedTimes known = unrun;
 		if (before != null && differ(before.plan(), by.plan())) {

@@ -261,7 +261,7 @@ public final class ScheduledJobs {
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
 		Collection<JobMethod> methods = of(task);
 		methods.forEach(JobMethod::capture);
-		job.tasks(() -> methods.isEmpty() ? List.of() : tasks(methods.iterator().next()));
+		job.tasks(() -> (methods.isEmpty() || job.isCancelled()) ? List.of() : tasks(methods.iterator().next()));
 		if (this.onlyOnRequest) {
 			job.fireOnlyOnRequest();
 		}
@@ -276,7 +276,10 @@ public final class ScheduledJobs {
 	 * Stop all firings that would keep the scheduler from shutting down.
 	 */
 	void close() {
-		copy(this.live).forEach(JobTask::close);
+		Collection<JobTask> tasks = copy(this.live);
+		// Before any of them is cancelled, since a call can begin now
+		tasks.forEach((task) -> task.plans().refresh());
+		tasks.forEach(JobTask::close);
 	}
 
 	List<Task> captured() {

@@ -51,6 +51,15 @@ final class StoreClock {
 	}
 
 	/**
+	 * Return the time of the server at a past moment.
+	 * @param nanoTime the moment
+	 * @param own the scheduler's clock
+	 */
+	synchronized Instant at(long nanoTime, Clock own) {
+		return now(own).minusNanos(nanoTime() - nanoTime);
+	}
+
+	/**
 	 * Return the server's time when this instance started; {@link Instant#MIN} as long as
 	 * no answer has shown it.
 	 */

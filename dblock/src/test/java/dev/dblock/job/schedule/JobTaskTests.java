@@ -744,6 +744,95 @@ class JobTaskTests {
 	}
 
 	@Test
+	void plannedTimesBeforeTheFirstRunCountFromTheStartByTheClockOfTheServer() {
+		this.time.set(Duration.ofHours(-1));
+		knownCron("0 */20 * * * *");
+		JobRun run = new JobRun(NAME, at("12:20:00"), 1, at("12:20:00"), null, null, "this", 2, null);
+		this.status = () -> Optional.of(recorded(null, run));
+		grantNext(run);
+		assertThat(this.time.server()).isEqualTo(at("12:20:00"));
+		assertThat(this.givenUp).isEmpty();
+	}
+
+	@Test
+	void plannedTimesBeforeARunThatNeverBeganHereAreMissed(CapturedOutput output) {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost));
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+		grantNext(after(at("13:00:00"), at("12:40:00")));
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z: the requests of this"
+				+ " instance to the MongoDB server failed: away");
+	}
+
+	@Test
+	void runThatNeverBeganHereIsNotReportedBeforeItsLeaseHasEnded() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), null)));
+		this.answer = refused(Reason.RUNNING, null);
+		this.timers.tick();
+		assertThat(this.givenUp).isEmpty();
+		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED)));
+		this.timers.tick();
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void runThatBeganAfterADoubtReportsOnlyOnce() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobRun begun = after(at("12:20:00"), at("11:40:00"));
+		this.status = () -> Optional.of(recorded(null, begun));
+		this.answer = grantedRun(begun);
+		this.timers.fire();
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED)));
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void requestThatFailsAfterTheSamePlannedTimeHasBegunIsNoDoubt() {
+		knownCron("0 */20 * * * *");
+		JobRun begun = after(at("12:20:00"), at("12:00:00"));
+		this.answer = grantedRun(begun);
+		this.timers.tick();
+		this.answer = failed();
+		this.task.fire(new Schedule.Planned(at("12:20:00")));
+		this.status = () -> {
+			throw new AssertionError("no doubt");
+		};
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+	}
+
+	@Test
+	void runsOfOthersAfterADoubtAreLeftToThem() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobRun other = new JobRun(NAME, at("12:20:00"), 1, at("12:20:00"), null, JobRun.Outcome.CRASHED, "another", 1,
+				null, at("11:40:00"), null);
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), other));
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+		assertThat(this.givenUp).isEmpty();
+		this.status = () -> {
+			throw new AssertionError("no doubt is left");
+		};
+		grantNext(after(at("13:00:00"), at("12:40:00")));
+	}
+
+	private JobRun own(Instant planned, JobRun.@Nullable Outcome outcome) {
+		return new JobRun(NAME, planned, 1, planned, null, outcome, this.engine.acquirer(), 1, null, at("11:40:00"),
+				null);
+	}
+
+	@Test
 	void accountThatFailsDoesNotFailTheRun(CapturedOutput output) {
 		knownCron("0 */20 * * * *");
 		this.status = () -> {

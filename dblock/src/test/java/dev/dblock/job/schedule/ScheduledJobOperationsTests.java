@@ -60,6 +60,8 @@ class ScheduledJobOperationsTests {
 
 	private @Nullable String lock = "job";
 
+	private JobTask job;
+
 	@BeforeEach
 	void schedule() {
 		JobEngine engine = new JobEngine(new JobRecords() {
@@ -87,10 +89,11 @@ class ScheduledJobOperationsTests {
 
 		};
 		this.jobs.add("task", this.jobs.method("bean", getClass(), "run", () -> declaration(engine)));
-		JobTask job = this.jobs.captured(task, null,
-				new JobTask(task, this.jobs.of(task), this.scheduler, new StoreClock(this.time::nanoTime)));
+		StoreClock clock = new StoreClock(this.time::nanoTime);
+		clock.learn(this.time.instant(), clock.nanoTime(), this.time);
+		this.job = this.jobs.captured(task, null, new JobTask(task, this.jobs.of(task), this.scheduler, clock));
 		given(this.scheduler.getClock()).willReturn(this.time);
-		job.byTrigger(new CronTrigger("0 0 12 * * *", ZoneOffset.UTC));
+		this.job.byTrigger(new CronTrigger("0 0 12 * * *", ZoneOffset.UTC));
 		ArgumentCaptor<Trigger> trigger = ArgumentCaptor.forClass(Trigger.class);
 		then(this.scheduler).should().schedule(any(), trigger.capture());
 		trigger.getValue().nextExecution(new SimpleTriggerContext(this.time));
@@ -108,6 +111,13 @@ class ScheduledJobOperationsTests {
 
 	private static JobRun run(Instant planned, JobRun.@Nullable Outcome outcome) {
 		return new JobRun("job", planned, 1, planned, null, outcome, "another", 1, null);
+	}
+
+	@Test
+	void callThatIsInProgressAtTheShutdownKnowsTheSchedules() {
+		this.jobs.close();
+		assertThat(this.jobs.scheduled()).isEmpty();
+		assertThat(this.job.plans().different()).hasSize(1);
 	}
 
 	@Test

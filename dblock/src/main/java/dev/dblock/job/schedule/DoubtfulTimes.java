@@ -1,0 +1,69 @@
+package dev.dblock.job.schedule;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Planned times of a job for which a request of this instance failed, and none has begun
+ * here. The lock may have been granted for them all the same.
+ */
+final class DoubtfulTimes {
+
+	/** So many that only a very long outage drops some, each of which can matter. */
+	private static final int MOST = PlannedTimes.MOST;
+
+	/** More than can be requested a second time. */
+	private static final int MOST_BEGUN = 100;
+
+	private final NavigableMap<Instant, String> failures = new TreeMap<>();
+
+	/** A planned time can be requested twice, and fail after it has begun. */
+	private final NavigableSet<Instant> begun = new TreeSet<>();
+
+	/**
+	 * Record that a request has failed.
+	 * @param failure why
+	 */
+	synchronized void failed(Instant planned, String failure) {
+		if (!this.begun.contains(planned)) {
+			this.failures.put(planned, failure);
+			if (this.failures.size() > MOST) {
+				this.failures.pollFirstEntry();
+			}
+		}
+	}
+
+	/**
+	 * Record that the work of a planned time begins.
+	 */
+	synchronized void begins(Instant planned) {
+		this.failures.remove(planned);
+		this.begun.add(planned);
+		if (this.begun.size() > MOST_BEGUN) {
+			this.begun.pollFirst();
+		}
+	}
+
+	/**
+	 * Remove a planned time that is no longer in doubt.
+	 * @return why its request failed; {@code null} if it was not in doubt
+	 */
+	synchronized @Nullable String remove(Instant planned) {
+		return this.failures.remove(planned);
+	}
+
+	synchronized boolean isEmpty() {
+		return this.failures.isEmpty();
+	}
+
+	synchronized List<Instant> all() {
+		return List.copyOf(this.failures.keySet());
+	}
+
+}
