@@ -4,16 +4,20 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import dev.dblock.faults.AccountLine;
 import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobRun.Outcome;
@@ -28,6 +32,12 @@ final class PlannedTimes {
 
 	private static final Duration EARLIEST = Duration.ofMillis(JobDecision.EARLIEST);
 
+	/** By then, an instance has noticed what it was granted without an answer. */
+	private static final Duration REPORTED = Duration.ofSeconds(60);
+
+	/** The same if nothing is disturbed. */
+	private static final Duration SOON = Duration.ofSeconds(15);
+
 	private final Scheduler scheduler;
 
 	private final Journal journal;
@@ -38,9 +48,26 @@ final class PlannedTimes {
 
 	private final Map<String, List<Run>> runs = new LinkedHashMap<>();
 
+	/** The last attempt for each planned time that the store recorded. */
+	private final Map<String, JobRun> recorded = new HashMap<>();
+
+	/** The entries of each job that settled planned times, by their own. */
+	private final Map<String, NavigableMap<Instant, JobRun>> settling = new HashMap<>();
+
+	/** When each of these entries was seen first. */
+	private final Map<String, Long> seen = new HashMap<>();
+
+	/** When instances were killed, or began to shut down. */
+	private final Map<String, Long> gone = new HashMap<>();
+
 	private final NavigableSet<Instant> atRate = new TreeSet<>();
 
 	private final Set<String> missed = new HashSet<>();
+
+	private final Set<String> skipped = new HashSet<>();
+
+	/** Planned times that an instance has logged as missed or skipped. */
+	private final Set<String> logged = new HashSet<>();
 
 	private @Nullable Instant counted;
 
@@ -67,8 +94,8 @@ final class PlannedTimes {
 
 	private Run check(Instance instance, JobRun run, boolean rerun) {
 		Run begun = new Run(instance.name(), run, rerun, this.scheduler.now());
-		List<Run> earlier = this.runs.computeIfAbsent(run.jobId() + " planned for " + run.plannedAt(),
-				(key) -> new ArrayList<>());
+		remember(run.jobId());
+		List<Run> earlier = this.runs.computeIfAbsent(describe(run), (key) -> new ArrayList<>());
 		this.journal.add("run " + begun);
 		this.journal.count("runs");
 		if (run.attempt() > 1) {
@@ -77,8 +104,8 @@ final class PlannedTimes {
 		require(rerun || earlier.isEmpty(), begun, earlier, "runs, and has run before");
 		require(earlier.stream().noneMatch((other) -> other.run.attempt() == run.attempt()), begun, earlier,
 				"is the same attempt as an earlier one");
-		require(!this.missed.contains(run.jobId() + " planned for " + run.plannedAt()), begun, earlier,
-				"runs though it was reported as missed");
+		require(!this.skipped.contains(describe(run)), begun, earlier, "runs though it was reported as skipped");
+		require(!this.missed.contains(describe(run)), begun, earlier, "runs though it was reported as missed");
 		require(run.attempt() <= JobDecision.MOST_ATTEMPTS, begun, earlier, "is one attempt too many");
 		require(stored(run).stream().noneMatch((other) -> other.attempt() < run.attempt() && isEnd(other.outcome())),
 				begun, earlier, "is repeated though an end is recorded");
@@ -95,8 +122,49 @@ final class PlannedTimes {
 					"follows a run for " + before + " within a period");
 			this.atRate.add(planned);
 		}
+		requireAccount(run);
 		earlier.add(begun);
 		return begun;
+	}
+
+	/**
+	 * Check that the planned times that a run has settled were reported before it began.
+	 */
+	private void requireAccount(JobRun run) {
+		Instant after = run.after();
+		if (run.attempt() > 1 || after == null || !ScheduledWork.ofEachPeriod().contains(run.jobId())) {
+			return;
+		}
+		for (Instant at = after.plus(ScheduledWork.PERIOD); at
+			.isBefore(run.plannedAt()); at = at.plus(ScheduledWork.PERIOD)) {
+			if (!this.logged.contains(describe(run.jobId(), at))) {
+				this.journal.violation("%s is not accounted for when that for %s begins"
+					.formatted(describe(run.jobId(), at), run.plannedAt()), this.scheduler.requireCurrent());
+			}
+		}
+	}
+
+	/**
+	 * Called when an instance logs a report: no other one does, and what was skipped does
+	 * not run.
+	 */
+	void logged(AccountLine line) {
+		this.scheduler.atomically(() -> {
+			for (Instant at = line.from(); !at.isAfter(line.to()); at = at.plus(ScheduledWork.PERIOD)) {
+				String planned = describe(line.job(), at);
+				if (!this.logged.add(planned)) {
+					this.journal.violation(planned + " is logged twice: " + line, this.scheduler.requireCurrent());
+				}
+				if (line.skipped()) {
+					this.skipped.add(planned);
+					this.journal.count("reported as skipped: " + line.job());
+				}
+				if (this.runs.containsKey(planned)) {
+					this.journal.violation(planned + " runs, and is logged: " + line, this.scheduler.requireCurrent());
+				}
+			}
+			return line;
+		});
 	}
 
 	/**
@@ -105,7 +173,7 @@ final class PlannedTimes {
 	 */
 	void missed(String job, Instant plannedAt) {
 		this.scheduler.atomically(() -> {
-			String planned = job + " planned for " + plannedAt;
+			String planned = describe(job, plannedAt);
 			List<Run> runs = this.runs.getOrDefault(planned, List.of());
 			if (!runs.isEmpty()) {
 				this.journal.violation(planned + " is reported as missed, and runs: " + runs,
@@ -122,6 +190,31 @@ final class PlannedTimes {
 		if (!condition) {
 			this.journal.violation(begun + " " + broken + ": " + earlier, this.scheduler.requireCurrent());
 		}
+	}
+
+	/**
+	 * Remember what the store recorded, before later runs take its place.
+	 */
+	private void remember(String job) {
+		this.stored.apply(job).forEach((run) -> {
+			this.recorded.merge(describe(run), run, PlannedTimes::later);
+			if (run.attempt() <= 1) {
+				this.settling.computeIfAbsent(job, (key) -> new TreeMap<>()).put(run.plannedAt(), run);
+				this.seen.putIfAbsent(describe(run), this.scheduler.now());
+			}
+		});
+	}
+
+	private static JobRun later(JobRun known, JobRun run) {
+		return (run.attempt() >= known.attempt()) ? run : known;
+	}
+
+	private static String describe(JobRun run) {
+		return describe(run.jobId(), run.plannedAt());
+	}
+
+	private static String describe(String job, Instant plannedAt) {
+		return job + " planned for " + plannedAt;
 	}
 
 	private List<JobRun> stored(JobRun run) {
@@ -144,8 +237,39 @@ final class PlannedTimes {
 	void requireAll(long from, Instant now) {
 		requireRepeated(from);
 		ScheduledWork.ofEachPeriod().forEach((job) -> countMissed(job, now));
+		ScheduledWork.ofEachPeriod().forEach(this::requireAccount);
 		this.counted = now;
 		ScheduledWork.longestPauses().forEach((job, longest) -> requireRuns(job, from, longest.toNanos()));
+	}
+
+	/**
+	 * Check that each planned time between two entries of the record was reported, if the
+	 * instance of the second one was there to do that.
+	 */
+	private void requireAccount(String job) {
+		NavigableMap<Instant, JobRun> entries = new TreeMap<>(this.settling.getOrDefault(job, new TreeMap<>()));
+		// An abandoned grant settles nothing
+		entries.values().removeIf((run) -> run.outcome() == Outcome.ABANDONED);
+		if (entries.isEmpty()) {
+			return;
+		}
+		for (Instant at = entries.firstKey(); at.isBefore(entries.lastKey()); at = at.plus(ScheduledWork.PERIOD)) {
+			JobRun settled = entries.ceilingEntry(at).getValue();
+			Long gone = this.gone.get(settled.instance());
+			long seen = this.seen.getOrDefault(describe(settled), 0L);
+			boolean reports = (gone == null || gone > seen + REPORTED.toNanos())
+					&& this.scheduler.now() > seen + SOON.toNanos();
+			if (!entries.containsKey(at) && !this.logged.contains(describe(job, at)) && reports) {
+				this.journal.violation("%s is not accounted for by %s".formatted(describe(job, at), settled));
+			}
+		}
+	}
+
+	/**
+	 * Called when an instance is killed, or begins to shut down.
+	 */
+	void gone(String instance) {
+		this.gone.put(instance, this.scheduler.now());
 	}
 
 	private void countMissed(String job, Instant now) {
@@ -153,7 +277,7 @@ final class PlannedTimes {
 		Instant from = (this.counted != null) ? this.counted : now.minusNanos(this.scheduler.elapsedNanos());
 		long first = from.toEpochMilli() / period.toMillis() + 1;
 		for (long number = first; number <= now.toEpochMilli() / period.toMillis(); number++) {
-			String planned = job + " planned for " + Instant.ofEpochMilli(number * period.toMillis());
+			String planned = describe(job, Instant.ofEpochMilli(number * period.toMillis()));
 			this.journal.count((this.runs.containsKey(planned) ? "run: " : "not run: ") + job);
 		}
 	}
@@ -181,14 +305,19 @@ final class PlannedTimes {
 	}
 
 	/**
-	 * Check that no planned time whose crashed runs are repeated was begun and lost.
+	 * Check that no planned time whose crashed runs are repeated was begun and lost. An
+	 * attempt whose answer was lost counts, although it never began.
 	 * @param before when it was begun at the latest
 	 */
 	void requireRepeated(long before) {
+		this.runs.values().stream().map((attempts) -> attempts.get(0).run.jobId()).distinct().forEach(this::remember);
 		this.runs.forEach((planned, attempts) -> {
 			Run last = attempts.get(attempts.size() - 1);
 			boolean ends = !last.rerun || last.began > before || attempts.stream().anyMatch((run) -> run.done);
-			if (!ends && stored(last.run).stream().allMatch((run) -> run.attempt() < JobDecision.MOST_ATTEMPTS)) {
+			JobRun recorded = this.recorded.get(planned);
+			boolean spent = recorded != null && recorded.attempt() >= JobDecision.MOST_ATTEMPTS
+					&& recorded.outcome() != Outcome.ABANDONED;
+			if (!ends && !spent) {
 				this.journal.violation("%s was begun, and is lost: %s".formatted(planned, attempts));
 			}
 		});

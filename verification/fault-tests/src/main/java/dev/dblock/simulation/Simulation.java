@@ -59,7 +59,11 @@ final class Simulation {
 			runPeriods();
 		}
 		else if (this.options.mode() == Mode.JOBS) {
-			runJobs();
+			try (AccountLog log = new AccountLog(this.world.plannedTimes()::logged)) {
+				runJobs();
+				finish();
+			}
+			return result(System.nanoTime() - began);
 		}
 		else {
 			this.disturbances.begin();

@@ -241,7 +241,11 @@ final class SimulationMutants {
 						"return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();",
 						"return own.instant();", jobs),
 				new Mutant("a fixed rate without its last run", decision,
-						"return last.planned() + rate.period().toMillis();", "return now;", jobs));
+						"return last.planned() + rate.period().toMillis();", "return now;", jobs),
+				new Mutant("a grant without an answer, not accounted for", "job/schedule/DoubtfulTimes.java",
+						"this.failures.put(planned, failure);", "", jobs),
+				new Mutant("a run during the shutdown, not accounted for", "job/schedule/JobPlans.java",
+						"if (!found.isEmpty()) {", "if (true) {", jobs));
 	}
 
 	/**

@@ -138,6 +138,7 @@ final class World {
 	 * Shut an instance down, and replace it.
 	 */
 	void restart(Instance instance) {
+		this.plannedTimes.gone(instance.name());
 		this.instances.remove(instance);
 		this.closed.add(instance);
 		instance.close(this.scheduler.random().nextBoolean(), this::startInstance);
@@ -148,6 +149,7 @@ final class World {
 	 */
 	void kill(Instance instance) {
 		this.journal.add("kill " + instance.name());
+		this.plannedTimes.gone(instance.name());
 		this.instances.remove(instance);
 		this.scheduler.kill(instance.process());
 		this.judge.killed(instance);
