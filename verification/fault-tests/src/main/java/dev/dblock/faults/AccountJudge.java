@@ -7,18 +7,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import dev.dblock.faults.JobEvent.What;
 
 /**
- * Looks for planned times that are not accounted for exactly once: they ran, an earlier
- * run was in progress, or one instance reported them as missed.
+ * Looks for planned times that are not accounted for exactly once: they ran, or one
+ * instance reported them as missed or as skipped.
  */
 final class AccountJudge {
 
 	/** How long an instance must live after a grant to have reported what was missed. */
 	private static final Duration REPORT = Duration.ofSeconds(2);
+
+	/** The same after a grant whose answer was lost: its lease has to end first. */
+	private static final Duration REPORT_OF_LOST = JobJudge.TAKEN_AFTER_CRASH.plusSeconds(10);
 
 	private final JobHistory history;
 
@@ -26,40 +28,66 @@ final class AccountJudge {
 
 	private final Map<String, Long> missed;
 
+	private final Map<String, Long> skipped;
+
 	AccountJudge(JobHistory history, List<JobRunSeen> runs) {
 		this.history = history;
 		this.runs = runs.stream().collect(Collectors.groupingBy(JobRunSeen::job));
-		this.missed = history.events()
+		this.missed = reports(What.MISSED);
+		this.skipped = reports(What.SKIPPED);
+	}
+
+	private Map<String, Long> reports(What what) {
+		return this.history.events()
 			.stream()
-			.filter((event) -> event.what() == What.MISSED)
+			.filter((event) -> event.what() == what)
 			.collect(Collectors.groupingBy((event) -> JobRunSeen.plannedTime(event.job(), event.planned()),
 					Collectors.counting()));
 	}
 
 	List<Finding> findings() {
-		return List.of(
-				Finding.rule("planned times that were reported as missed more than once",
-						this.missed.entrySet()
-							.stream()
-							.filter((planned) -> planned.getValue() > 1)
-							.map(Map.Entry::getKey)
-							.toList()),
-				Finding.rule("planned times that were reported as missed, and were run",
-						this.runs.values()
-							.stream()
-							.flatMap(List::stream)
-							.filter((run) -> run.hasBegun() && this.missed.containsKey(run.plannedTime()))
-							.map((run) -> run.plannedTime() + ": " + run.describe(this.history))
-							.toList()),
+		return List.of(Finding.rule("planned times that were reported as missed more than once", twice(this.missed)),
+				Finding.rule("planned times that were reported as skipped more than once", twice(this.skipped)),
+				Finding.rule("planned times that were reported as missed and as skipped",
+						this.missed.keySet().stream().filter(this.skipped::containsKey).toList()),
+				Finding.rule("planned times that were reported as missed, and were run", andRun(this.missed)),
+				Finding.rule("planned times that were reported as skipped, and were run", andRun(this.skipped)),
 				Finding.rule("planned times that are not accounted for", unaccounted()),
-				Finding.figure("planned times that were reported as missed", this.missed.keySet().stream().toList()));
+				Finding.figure("planned times that were reported as missed", this.missed.keySet().stream().toList()),
+				Finding.figure("planned times that were reported as skipped", planned(this.skipped)));
+	}
+
+	private static List<String> twice(Map<String, Long> reports) {
+		return reports.entrySet().stream().filter((planned) -> planned.getValue() > 1).map(Map.Entry::getKey).toList();
+	}
+
+	private List<String> andRun(Map<String, Long> reports) {
+		return this.runs.values()
+			.stream()
+			.flatMap(List::stream)
+			.filter((run) -> run.hasBegun() && reports.containsKey(run.plannedTime()))
+			.map((run) -> run.plannedTime() + ": " + run.describe(this.history))
+			.toList();
+	}
+
+	/**
+	 * Return those of some reports whose job is planned for each second.
+	 */
+	private List<String> planned(Map<String, Long> reports) {
+		return this.history.jobs()
+			.eachSecond()
+			.flatMap((job) -> this.history.plannedTimes(1).mapToObj((planned) -> JobRunSeen.plannedTime(job, planned)))
+			.filter(reports::containsKey)
+			.toList();
 	}
 
 	private List<String> unaccounted() {
 		List<String> cases = new ArrayList<>();
-		this.history.jobs().forEach((job) -> addUnaccounted(cases, job, 1));
-		Stream.of(CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE)
-			.forEach((job) -> addUnaccounted(cases, job, CronJobs.RARE_SECONDS));
+		if (!this.history.jobs().accounted()) {
+			return cases;
+		}
+		this.history.jobs().eachSecond().forEach((job) -> addUnaccounted(cases, job, 1));
+		this.history.jobs().rareOnes().forEach((job) -> addUnaccounted(cases, job, CronJobs.RARE_SECONDS));
 		return cases;
 	}
 
@@ -70,17 +98,10 @@ final class AccountJudge {
 			.filter((run) -> !run.isAbandoned() || run.hasBegun())
 			.forEach((run) -> granted.add(run.planned()));
 		this.history.plannedTimes(seconds)
-			.filter((time) -> !granted.contains(time) && !this.missed.containsKey(JobRunSeen.plannedTime(job, time))
-					&& !isInRun(ofJob, time) && isReported(ofJob, time))
-			.forEach((time) -> cases.add(JobRunSeen.plannedTime(job, time)));
-	}
-
-	/**
-	 * Return whether an earlier run was in progress, as the record shows it.
-	 */
-	private static boolean isInRun(List<JobRunSeen> runs, long planned) {
-		return runs.stream()
-			.anyMatch((run) -> run.planned() < planned && run.recorded() != null && run.recorded().ended() > planned);
+			.filter((time) -> !granted.contains(time) && isReported(ofJob, time))
+			.mapToObj((time) -> JobRunSeen.plannedTime(job, time))
+			.filter((planned) -> !this.missed.containsKey(planned) && !this.skipped.containsKey(planned))
+			.forEach(cases::add);
 	}
 
 	/**
@@ -95,7 +116,8 @@ final class AccountJudge {
 			return false;
 		}
 		long from = this.history.nanosOf(settling.started() - 1000);
-		long to = this.history.nanosOf(settling.started()) + REPORT.toNanos();
+		Duration report = settling.hasBegun() ? REPORT : REPORT_OF_LOST;
+		long to = this.history.nanosOf(settling.started()) + report.toNanos();
 		return this.history.windows()
 			.stream()
 			.noneMatch((window) -> (window.worker() > 0 && settling.isOf(window.worker()) && window.overlaps(from, to))

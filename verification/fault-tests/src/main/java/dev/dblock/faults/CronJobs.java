@@ -25,6 +25,9 @@ final class CronJobs implements BeanRegistrar {
 
 	static final int RARE_SECONDS = 15;
 
+	/** Job that is planned for each second, and takes longer. */
+	static final String OVERRUN = "overrun";
+
 	/** Job that runs the latest planned time at which no instance was running. */
 	static final String CATCH_UP = SKIPPED + "catch-up";
 
@@ -50,6 +53,8 @@ final class CronJobs implements BeanRegistrar {
 
 	private static final long RARE_MILLIS = 2000;
 
+	private static final long OVERRUN_MILLIS = 2300;
+
 	@Override
 	public void register(BeanRegistry registry, Environment environment) {
 		int each = environment.getRequiredProperty("faults.jobs", Integer.class) / 2;
@@ -62,6 +67,10 @@ final class CronJobs implements BeanRegistrar {
 			registry.registerBean(repeated, Repeated.class,
 					(job) -> job.supplier((context) -> new Repeated(repeated, millis, context.bean(JobRecords.class))));
 		}
+		registry.registerBean(SKIPPED + OVERRUN, Skipped.class, (job) -> job
+			.supplier((context) -> new Skipped(SKIPPED + OVERRUN, OVERRUN_MILLIS, context.bean(JobRecords.class))));
+		registry.registerBean(REPEATED + OVERRUN, Repeated.class, (job) -> job
+			.supplier((context) -> new Repeated(REPEATED + OVERRUN, OVERRUN_MILLIS, context.bean(JobRecords.class))));
 		registry.registerBean("rareJobs", Rare.class,
 				(job) -> job.supplier((context) -> new Rare(context.bean(JobRecords.class))));
 		registry.registerBean("missedJobs", Missed.class,

@@ -69,9 +69,13 @@ final class Fleet implements AutoCloseable {
 		return "127.0." + worker + ".1";
 	}
 
+	static String name(int worker) {
+		return "worker-" + worker;
+	}
+
 	synchronized void start(int worker) {
 		int life = (int) this.lives.stream().filter((other) -> other.worker == worker).count() + 1;
-		String name = "worker-" + worker;
+		String name = name(worker);
 		List<String> options = new ArrayList<>(JVM);
 		options.addAll(List.of("-cp", this.classPath));
 		List<String> arguments = new ArrayList<>(List.of(this.folder.toString(), Integer.toString(worker),

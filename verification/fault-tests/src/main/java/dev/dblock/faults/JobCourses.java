@@ -1,6 +1,7 @@
 package dev.dblock.faults;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
@@ -30,6 +31,9 @@ final class JobCourses {
 
 	private static final int OUTAGE_MILLIS = 10_000;
 
+	/** How far a clock is set ahead or behind at most. */
+	private static final long[] STEPS_MILLIS = { 500, 5000, 600_000 };
+
 	/** Number of planned times that come while no instance is running. */
 	private static final int MISSED = 3;
 
@@ -43,6 +47,8 @@ final class JobCourses {
 	private static final Duration AFTER_MISSED = Duration.ofMillis(300);
 
 	private static final Duration RUN_SEARCH = Duration.ofSeconds(30);
+
+	private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
 
 	/**
 	 * Minimum and maximum time for which a run of a periodic job has been over when its
@@ -92,6 +98,27 @@ final class JobCourses {
 	}
 
 	/**
+	 * Set the clock of a worker every few seconds.
+	 */
+	static Course clockSteps(long seconds) {
+		return repeat(seconds, 2000, (world, count) -> {
+			FakeTime clocks = world.requiredClocks();
+			long most = STEPS_MILLIS[count % STEPS_MILLIS.length];
+			long ahead = world.random().nextLong(-most, most + 1);
+			// The first worker has the true clock
+			int worker = 2 + world.random().nextInt(world.fleet().numbers().size() - 1);
+			clocks.set(Fleet.name(worker), Duration.ofMillis(ahead));
+		});
+	}
+
+	/**
+	 * Pause jobs, one after the other.
+	 */
+	static Course pauses(long seconds) {
+		return repeat(seconds, 1000, (world, count) -> pauseJob(world, count));
+	}
+
+	/**
 	 * Cause each fault once, in about a minute.
 	 */
 	static Course eachOnce() {
@@ -103,6 +130,7 @@ final class JobCourses {
 			world.sleep(2000);
 			serversAway(world);
 			world.sleep(5000);
+			pauseJob(world, 0);
 			allDown(world);
 		};
 	}
@@ -133,6 +161,30 @@ final class JobCourses {
 
 	private static void stopRunner(World world, long millis) throws InterruptedException {
 		Faults.stopWriter(world, STOPPED, SEARCH, millis, Moment.RUN);
+	}
+
+	private static void pauseJob(World world, int count) throws InterruptedException, IOException {
+		Path folder = world.fleet().folder();
+		long before = count(world, What.RESUMED);
+		JobPauses.request(folder, ((count % 2 == 0) ? CronJobs.SKIPPED : CronJobs.REPEATED) + (1 + count % 5));
+		await(world, What.PAUSED, before + 1);
+		world.sleep(world.between(500, 5000));
+		JobPauses.request(folder, "");
+		await(world, What.RESUMED, before + 1);
+	}
+
+	private static void await(World world, What what, long times) throws InterruptedException, IOException {
+		long end = System.nanoTime() + PAUSE_LIMIT.toNanos();
+		while (count(world, what) < times) {
+			if (System.nanoTime() > end) {
+				throw new IllegalStateException("a job was not " + what + " within " + PAUSE_LIMIT);
+			}
+			world.sleep(100);
+		}
+	}
+
+	private static long count(World world, What what) throws IOException {
+		return JobRecords.read(world.fleet().folder()).stream().filter((event) -> event.what() == what).count();
 	}
 
 	private static void serversAway(World world) throws InterruptedException {

@@ -50,7 +50,13 @@ record JobEvent(What what, int worker, int life, String job, long planned, int a
 		/** The lock was released, or the release was abandoned. */
 		RELEASED,
 		/** The planned time was reported as missed. */
-		MISSED
+		MISSED,
+		/** The planned time was reported as skipped. */
+		SKIPPED,
+		/** The job is about to be paused. */
+		PAUSED,
+		/** The job was resumed. */
+		RESUMED
 
 	}
 

@@ -73,6 +73,9 @@ final class JobFaults {
 					new JobRound("elections", "cron", JobRound.CLOSE, JobCourses.elections(seconds)),
 					new JobRound("outages", "cron", JobRound.APART, JobCourses.outages(seconds)),
 					new JobRound("downtimes", "cron", JobRound.CLOSE, JobCourses.downtimes(seconds)),
+					new JobRound("clock steps", "cron", JobRound.APART, JobCourses.clockSteps(seconds)),
+					new JobRound("paused jobs", "cron", JobRound.CLOSE, JobCourses.pauses(seconds)),
+					new JobRound("rolling updates", VersionedJobs.PROFILE, JobRound.CLOSE, JobCourses.kills(seconds)),
 					new JobRound("periods", "periodic", JobRound.CLOSE.subList(0, PERIODIC_WORKERS),
 							JobCourses.killsOfLast(periodic)),
 					new JobRound("shedlock", "shedlock", JobRound.CLOSE, JobCourses.quiet(shedlock)))
@@ -123,7 +126,7 @@ final class JobFaults {
 		String database = "jobs-" + round.name().replace(' ', '-');
 		FakeTime clocks = FakeTime.find(records).orElse(null);
 		for (int i = 0; clocks != null && i < round.workers(); i++) {
-			clocks.set("worker-" + (i + 1), round.clocks().get(i));
+			clocks.set(Fleet.name(i + 1), round.clocks().get(i));
 		}
 		Program program = new Program(JobWorker.class,
 				(worker) -> clocks != null && !round.clocks().get(worker - 1).isZero(),
@@ -149,17 +152,25 @@ final class JobFaults {
 				Faults.insist(watch::read);
 				List<String> stuck = fleet.stop(stamps);
 				long epochNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
-				return new JobHistory(JobRecords.read(records), watch.runs(), world.log().windows(), stuck, cronJobs(),
-						new Span(from, to), epochNanos);
+				return new JobHistory(JobRecords.readWithLogs(records, fleet.numbers()), watch.runs(),
+						world.log().windows(), stuck, jobs(round.profile()), new Span(from, to), epochNanos);
 			}
 		}
 	}
 
-	private List<String> cronJobs() {
-		return IntStream.rangeClosed(1, this.jobs / 2)
+	private JobHistory.Jobs jobs(String profile) {
+		if (profile.equals(VersionedJobs.PROFILE)) {
+			return new JobHistory.Jobs(both(VersionedJobs.MOVED), List.of(), List.of(), false);
+		}
+		List<String> each = IntStream.rangeClosed(1, this.jobs / 2)
 			.boxed()
-			.flatMap((number) -> Stream.of(CronJobs.SKIPPED + number, CronJobs.REPEATED + number))
+			.flatMap((number) -> both(number.toString()).stream())
 			.toList();
+		return new JobHistory.Jobs(each, both(CronJobs.OVERRUN), both(CronJobs.RARE), true);
+	}
+
+	private static List<String> both(String name) {
+		return List.of(CronJobs.SKIPPED + name, CronJobs.REPEATED + name);
 	}
 
 	private boolean judge(JobRound round, JobHistory history) {
@@ -170,7 +181,7 @@ final class JobFaults {
 			.collect(Collectors.groupingBy(Window::kind, Collectors.counting()))
 			.forEach((kind, count) -> System.out.printf(Locale.ROOT, "        %s: %d times%n", kind, count));
 		return switch (round.profile()) {
-			case "cron" -> {
+			case "cron", VersionedJobs.PROFILE -> {
 				JobJudge judge = new JobJudge(history);
 				System.out.println("        " + judge.figures());
 				yield print(judge.findings());

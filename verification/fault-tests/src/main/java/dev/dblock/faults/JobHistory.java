@@ -1,8 +1,12 @@
 package dev.dblock.faults;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import dev.dblock.faults.JobEvent.What;
 
 /**
  * Observations of a round.
@@ -11,12 +15,32 @@ import java.util.stream.LongStream;
  * @param recorded the runs that the servers recorded
  * @param windows the times of the faults
  * @param stuck the processes that did not begin or did not end
- * @param jobs the jobs that run each second
+ * @param jobs the jobs that are judged
  * @param judged the time within which planned times are judged, in {@code nanoTime}
  * @param epochNanos the {@code nanoTime} of the epoch
  */
 record JobHistory(List<JobEvent> events, List<RecordedRun> recorded, List<Window> windows, List<String> stuck,
-		List<String> jobs, Span judged, long epochNanos) {
+		Jobs jobs, Span judged, long epochNanos) {
+
+	/** How long a pause, or its end, takes at most. */
+	private static final Duration PAUSE = Duration.ofSeconds(1);
+
+	/**
+	 * Return whether a job was paused at a planned time, or might have been.
+	 */
+	boolean isPaused(String job, long planned) {
+		long at = nanosOf(planned);
+		boolean paused = false;
+		for (JobEvent event : this.events) {
+			if (event.job().equals(job) && event.what() == What.PAUSED && event.nanos() < at + PAUSE.toNanos()) {
+				paused = true;
+			}
+			if (event.job().equals(job) && event.what() == What.RESUMED && event.nanos() < at - PAUSE.toNanos()) {
+				paused = false;
+			}
+		}
+		return paused;
+	}
 
 	/**
 	 * Return the planned times of a job that are judged.
@@ -49,6 +73,27 @@ record JobHistory(List<JobEvent> events, List<RecordedRun> recorded, List<Window
 	 */
 	long millisOf(long nanos) {
 		return TimeUnit.NANOSECONDS.toMillis(nanos - this.epochNanos);
+	}
+
+	/**
+	 * Jobs that are judged.
+	 *
+	 * @param shortOnes the jobs that run each second
+	 * @param longOnes the jobs that are planned for each second, and take longer
+	 * @param rareOnes the jobs that run rarely
+	 * @param accounted whether each planned time is to be reported if it is not run,
+	 * since the schedules do not change
+	 */
+	record Jobs(List<String> shortOnes, List<String> longOnes, List<String> rareOnes, boolean accounted) {
+
+		static Jobs none() {
+			return new Jobs(List.of(), List.of(), List.of(), false);
+		}
+
+		Stream<String> eachSecond() {
+			return Stream.concat(this.shortOnes.stream(), this.longOnes.stream());
+		}
+
 	}
 
 }

@@ -210,14 +210,15 @@ final class JobJudge {
 	 */
 	private List<String> missed(boolean undisturbed) {
 		List<String> cases = new ArrayList<>();
-		for (String job : this.history.jobs()) {
+		for (String job : this.history.jobs().shortOnes()) {
 			cases.addAll(missed(job, 1, undisturbed));
 		}
 		return cases;
 	}
 
 	private List<String> missedRare() {
-		return List.of(CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE)
+		return this.history.jobs()
+			.rareOnes()
 			.stream()
 			.flatMap((job) -> missed(job, CronJobs.RARE_SECONDS, false).stream())
 			.toList();
@@ -233,7 +234,8 @@ final class JobJudge {
 				.stream()
 				.anyMatch((run) -> !run.isAbandoned() || isStoppedBeforeWork(run));
 			boolean disturbed = isDisturbed(nanos - BEFORE.toNanos(), nanos + BEFORE.toNanos());
-			if (!seen && disturbed != undisturbed && !isDown(nanos) && !isOverlapped(ofJob, time)) {
+			if (!seen && disturbed != undisturbed && !isDown(nanos) && !isOverlapped(ofJob, time)
+					&& !this.history.isPaused(job, time)) {
 				cases.add(job + " at " + Instant.ofEpochMilli(time) + around(ofJob, time).stream()
 					.map((run) -> "\n" + Instant.ofEpochMilli(run.planned()) + ": " + run.describe(this.history))
 					.collect(Collectors.joining()) + circumstances(time));
@@ -309,7 +311,7 @@ final class JobJudge {
 	 */
 	String figures() {
 		long[] late = this.runs.stream()
-			.filter((run) -> run.attempt() == 1 && run.hasBegun() && this.history.jobs().contains(run.job())
+			.filter((run) -> run.attempt() == 1 && run.hasBegun() && this.history.jobs().shortOnes().contains(run.job())
 					&& this.history.isJudged(run.planned()))
 			.mapToLong((run) -> this.history.millisOf(run.begun()) - run.planned())
 			.sorted()

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -107,6 +108,13 @@ final class JobRecords implements LockListener {
 		add(What.MISSED, name, plannedAt.toEpochMilli(), 0, 0, 0);
 	}
 
+	/**
+	 * Record that a job is about to be paused, or was resumed.
+	 */
+	void paused(What what, String job) {
+		add(what, job, 0, 0, 0, 0);
+	}
+
 	private void add(What what, String job, JobRun run) {
 		add(what, job, run.plannedAt().toEpochMilli(), run.attempt(), run.startedAt().toEpochMilli(), run.token());
 	}
@@ -130,6 +138,23 @@ final class JobRecords implements LockListener {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Read the events of all processes, in the order of time, and what their logs report
+	 * as skipped, in each second.
+	 */
+	static List<JobEvent> readWithLogs(Path folder, Collection<Integer> workers) throws IOException {
+		List<JobEvent> events = read(folder);
+		for (int worker : workers) {
+			Files.readAllLines(folder.resolve(Fleet.name(worker) + ".log"), StandardCharsets.ISO_8859_1)
+				.forEach((line) -> AccountLine.in(line).filter(AccountLine::skipped).ifPresent((report) -> {
+					for (Instant at = report.from(); !at.isAfter(report.to()); at = at.plusSeconds(1)) {
+						events.add(new JobEvent(What.SKIPPED, worker, 0, report.job(), at.toEpochMilli(), 0, 0, 0, 0));
+					}
+				}));
+		}
+		return events;
 	}
 
 	/**

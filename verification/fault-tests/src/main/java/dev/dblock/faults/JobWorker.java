@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.job.JobOperations;
+
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -17,6 +19,9 @@ final class JobWorker {
 	private static final long LOOK_MILLIS = 20;
 
 	private static final long PHASE_MILLIS = 700;
+
+	/** The worker through which jobs are paused. */
+	private static final int OPERATED = 1;
 
 	private JobWorker() {
 	}
@@ -35,13 +40,21 @@ final class JobWorker {
 		JobRecords records = new JobRecords(folder, worker, life, stamps);
 		List<String> properties = new ArrayList<>(List.of(args).subList(4, args.length));
 		properties.add("--faults.phase=" + PHASE_MILLIS * worker);
+		// Each process has another version than the one before it
+		int version = 1 + (life + 1) % 2;
+		properties.add("--faults.cron=*/" + version + " * * * * *");
+		properties.add("--faults.zone=" + ((version == 1) ? "UTC" : "Asia/Tokyo"));
 		ConfigurableApplicationContext application = new SpringApplicationBuilder(JobWorkerConfiguration.class)
 			.web(WebApplicationType.NONE)
 			.logStartupInfo(false)
 			.initializers((context) -> context.getBeanFactory().registerSingleton("jobRecords", records))
 			.run(properties.toArray(String[]::new));
 		records.ready();
+		JobPauses pauses = new JobPauses(folder, application.getBean(JobOperations.class), records);
 		while (!stamps.isStopped()) {
+			if (worker == OPERATED) {
+				pauses.look();
+			}
 			TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
 		}
 		application.close();

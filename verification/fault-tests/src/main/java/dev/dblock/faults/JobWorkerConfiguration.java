@@ -42,6 +42,17 @@ class JobWorkerConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Profile(VersionedJobs.PROFILE)
+	static class Versions {
+
+		@Bean
+		VersionedJobs versionedJobs(JobRecords records) {
+			return new VersionedJobs(records);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
 	@Profile("shedlock")
 	@EnableSchedulerLock(defaultLockAtMostFor = "30s")
 	static class ShedLock {

@@ -113,7 +113,9 @@ class JobJudgeTests {
 
 	private List<String> allBroken() {
 		this.events.sort(Comparator.comparing(JobEvent::nanos));
-		JobHistory history = new JobHistory(this.events, this.recorded, this.windows, List.of(), List.of(SKIP, RERUN),
+		JobHistory history = new JobHistory(this.events, this.recorded, this.windows, List.of(),
+				new JobHistory.Jobs(List.of(SKIP, RERUN), List.of(),
+						List.of(CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE), true),
 				new Span(nanos(2500), nanos(SECONDS * 1000L)), 0);
 		return new JobJudge(history).findings()
 			.stream()

@@ -58,7 +58,7 @@ class PeriodJudgeTests {
 
 	private List<String> broken() {
 		this.events.sort(Comparator.comparing(JobEvent::nanos));
-		return new PeriodJudge(new JobHistory(this.events, List.of(), this.windows, List.of(), List.of(),
+		return new PeriodJudge(new JobHistory(this.events, List.of(), this.windows, List.of(), JobHistory.Jobs.none(),
 				new Span(nanos(2500), nanos(END)), 0))
 			.findings()
 			.stream()
