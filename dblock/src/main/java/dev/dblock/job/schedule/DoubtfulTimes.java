@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DoubtfulTimes {
 
-	/** So many that only a very long outage drops some, each of which can matter. */
+	/** Reached only by a very long outage. */
 	private static final int MOST = PlannedTimes.MOST;
 
 	/** More than can be requested a second time. */
@@ -41,13 +41,15 @@ final class DoubtfulTimes {
 
 	/**
 	 * Record that the work of a planned time begins.
+	 * @return whether it begins for the first time
 	 */
-	synchronized void begins(Instant planned) {
+	synchronized boolean begins(Instant planned) {
 		this.failures.remove(planned);
-		this.begun.add(planned);
+		boolean first = this.begun.add(planned);
 		if (this.begun.size() > MOST_BEGUN) {
 			this.begun.pollFirst();
 		}
+		return first;
 	}
 
 	/**
@@ -62,8 +64,11 @@ final class DoubtfulTimes {
 		return this.failures.isEmpty();
 	}
 
-	synchronized List<Instant> all() {
-		return List.copyOf(this.failures.keySet());
+	/**
+	 * Return those before an instant, in order.
+	 */
+	synchronized List<Instant> before(Instant instant) {
+		return List.copyOf(this.failures.headMap(instant).keySet());
 	}
 
 }

@@ -22,6 +22,8 @@ final class JobPlans {
 	/** All schedules when they were found last. */
 	private volatile List<JobPlan> last = List.of();
 
+	private boolean frozen;
+
 	/**
 	 * Create the schedules.
 	 * @param own the schedule of the task, the only one as long as the others are unknown
@@ -40,10 +42,15 @@ final class JobPlans {
 	}
 
 	/**
-	 * Find all schedules, as long as there are any.
+	 * Find all schedules a last time: from now on, they are cancelled one by one.
 	 */
-	void refresh() {
-		List<JobPlan> found = this.all.get();
+	synchronized void freeze() {
+		refresh();
+		this.frozen = true;
+	}
+
+	private synchronized void refresh() {
+		List<JobPlan> found = this.frozen ? List.of() : this.all.get();
 		if (!found.isEmpty()) {
 			this.last = found;
 		}

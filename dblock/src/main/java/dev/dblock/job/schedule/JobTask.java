@@ -221,7 +221,7 @@ final class JobTask {
 	void follow(Answer answer) {
 		String outage = this.reports.outage();
 		this.reports.answered(answer, this.plan, this.plans);
-		this.account.answered(answer);
+		this.account.failed(answer);
 		NextFiring next;
 		synchronized (this) {
 			// With the lock, so that a retry does not replace that of a later planned
@@ -242,6 +242,7 @@ final class JobTask {
 		if (next instanceof Expired) {
 			this.missed.record(answer, outage);
 		}
+		this.account.refused(answer);
 	}
 
 	private void elapsed(Timed next) {

@@ -35,9 +35,6 @@ final class PlannedTimeAccount {
 
 	private final Supplier<@Nullable String> outage;
 
-	/** The planned time of the last run that reported what it settled. */
-	private volatile @Nullable Instant reported;
-
 	/** The latest planned time at which the method was called without its lock. */
 	private volatile @Nullable Instant unlocked;
 
@@ -66,8 +63,8 @@ final class PlannedTimeAccount {
 	 */
 	void granted(Asked asked, JobRun run) {
 		try {
-			if (run.attempt() == 1) {
-				asked.method().doubtful().begins(run.plannedAt());
+			// One that was abandoned can be granted again
+			if (run.attempt() == 1 && asked.method().doubtful().begins(run.plannedAt())) {
 				reportSettledBy(asked, run);
 			}
 			this.unlocked = null;
@@ -81,64 +78,75 @@ final class PlannedTimeAccount {
 	}
 
 	/**
-	 * Record that a request has failed, or report what an earlier one of them has settled
-	 * after all.
+	 * Record that a request has failed, before it is repeated.
 	 */
-	void answered(Answer answer) {
+	void failed(Answer answer) {
 		Asked asked = answer.asked();
-		if (asked == null || !(answer.request().schedule() instanceof Schedule.Planned planned)) {
-			return;
-		}
-		DoubtfulTimes doubtful = asked.method().doubtful();
-		if (answer.failure() != null) {
-			doubtful.failed(planned.at(), String.valueOf(answer.failure().getMessage()));
-		}
-		else if (answer.refusal() != null && !doubtful.isEmpty() && !isInProgress(answer.lastRun(), doubtful)) {
-			try {
-				reportDoubtful(asked);
-			}
-			catch (RuntimeException ex) {
-				FailureLog.warn(logger, ex, "What the failed requests of the job '{}' have settled could not be"
-						+ " reported. Fix the cause", asked.method().id());
-			}
+		if (answer.failure() != null && asked != null
+				&& answer.request().schedule() instanceof Schedule.Planned planned) {
+			asked.method().doubtful().failed(planned.at(), String.valueOf(answer.failure().getMessage()));
 		}
 	}
 
 	/**
-	 * Return whether a run is in progress that may be one of the doubtful ones. Nothing
-	 * is known of these before its lease has ended.
+	 * Report what an earlier request has settled after all that failed.
 	 */
-	private static boolean isInProgress(@Nullable JobRun last, DoubtfulTimes doubtful) {
-		return last != null && last.outcome() == null && doubtful.all().stream().noneMatch(last.plannedAt()::isAfter);
+	void refused(Answer answer) {
+		Asked asked = answer.asked();
+		if (asked == null || answer.refusal() == null) {
+			return;
+		}
+		try {
+			reportDoubtful(asked);
+		}
+		catch (RuntimeException ex) {
+			FailureLog.warn(logger, ex,
+					"What the failed requests of the job '{}' have settled could not be reported." + " Fix the cause",
+					asked.method().id());
+		}
 	}
 
 	/**
 	 * Report what grants have settled whose answers were lost. This instance learns of
-	 * such a grant only from the record, once its lease has ended.
+	 * such a grant only from the record. As long as it is the last entry, it can still be
+	 * abandoned, or granted again.
 	 */
 	private void reportDoubtful(Asked asked) {
 		DoubtfulTimes doubtful = asked.method().doubtful();
 		JobStatus status = doubtful.isEmpty() ? null : status(asked);
-		if (status != null) {
-			doubtful.all().forEach((planned) -> reportDoubtful(asked, planned, status));
+		if (status == null || status.runs().isEmpty()) {
+			return;
+		}
+		List<JobRun> runs = status.runs();
+		Instant unknown = null;
+		for (Instant planned : doubtful.before(runs.get(0).plannedAt())) {
+			JobRun granted = runs.stream()
+				.filter((run) -> isAttempt(run, planned, asked.declaration().engine().acquirer()))
+				.findFirst()
+				.orElse(null);
+			String failure = doubtful.remove(planned);
+			if (granted != null && failure != null) {
+				reportSettledBy(asked, granted, status, failure);
+			}
+			else if (planned.isBefore(runs.get(runs.size() - 1).plannedAt())) {
+				unknown = planned;
+			}
+		}
+		if (unknown != null) {
+			logger.warn("Whether the failed requests of the job '{}' until {} were granted is no longer recorded. If"
+					+ " so, planned times before them could not be reported", asked.method().id(), unknown);
 		}
 	}
 
-	private void reportDoubtful(Asked asked, Instant planned, JobStatus status) {
-		JobRun granted = status.runs()
-			.stream()
-			.filter((run) -> run.plannedAt().equals(planned) && run.attempt() == 1
-					&& run.instance().equals(asked.declaration().engine().acquirer()))
-			.findFirst()
-			.orElse(null);
-		boolean undecided = (granted != null) ? granted.outcome() == null
-				: status.runs().stream().noneMatch((run) -> run.plannedAt().isAfter(planned));
-		String failure = undecided ? null : asked.method().doubtful().remove(planned);
-		Instant after = (granted != null) ? granted.after() : null;
-		if (granted == null || failure == null || after == null || granted.outcome() == JobRun.Outcome.ABANDONED) {
-			return;
+	private static boolean isAttempt(JobRun run, Instant planned, String acquirer) {
+		return run.plannedAt().equals(planned) && run.attempt() == 1 && run.instance().equals(acquirer);
+	}
+
+	private void reportSettledBy(Asked asked, JobRun granted, JobStatus status, String failure) {
+		Instant after = granted.after();
+		if (after != null && granted.outcome() != JobRun.Outcome.ABANDONED) {
+			report(asked.method(), between(after, granted.plannedAt()), new Settled(granted, status, failure));
 		}
-		report(asked.method(), between(after, planned), new Settled(granted, status, failure));
 	}
 
 	private void reportSettledBy(Asked asked, JobRun run) {
@@ -250,11 +258,6 @@ final class PlannedTimeAccount {
 
 	private void report(JobMethod method, PlannedTimes unrun, Settled settled) {
 		JobRun by = settled.by();
-		// An attempt that was abandoned, or was in doubt, can be granted again
-		if (by.plannedAt().equals(this.reported)) {
-			return;
-		}
-		this.reported = by.plannedAt();
 		JobRun before = settled.before();
 		PlannedTimes known = unrun;
 		if (before != null && differ(before.plan(), by.plan())) {

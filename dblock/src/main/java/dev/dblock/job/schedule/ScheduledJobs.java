@@ -277,8 +277,8 @@ public final class ScheduledJobs {
 	 */
 	void close() {
 		Collection<JobTask> tasks = copy(this.live);
-		// Before any of them is cancelled, since a call can begin now
-		tasks.forEach((task) -> task.plans().refresh());
+		// Since a call can still begin
+		tasks.forEach((task) -> task.plans().freeze());
 		tasks.forEach(JobTask::close);
 	}
 

@@ -52,11 +52,11 @@ final class StoreClock {
 
 	/**
 	 * Return the time of the server at a past moment.
-	 * @param nanoTime the moment
+	 * @param moment its {@code nanoTime}
 	 * @param own the scheduler's clock
 	 */
-	synchronized Instant at(long nanoTime, Clock own) {
-		return now(own).minusNanos(nanoTime() - nanoTime);
+	synchronized Instant at(long moment, Clock own) {
+		return now(own).minusNanos(nanoTime() - moment);
 	}
 
 	/**

@@ -690,11 +690,11 @@ class JobTaskTests {
 			this.answer = grantedRun(run);
 			this.task.fire(new Schedule.Planned(at("12:20:00")));
 		}
-		JobRun changed = after(at("12:20:00"), at("11:40:00"));
+		JobRun changed = after(at("12:40:00"), at("11:40:00"));
 		this.status = () -> Optional
 			.of(recorded(null, changed, ended(at("11:40:00"), at("11:41:00"), "cron 0 */10 * * * * in Z")));
 		this.answer = grantedRun(changed);
-		this.task.fire(new Schedule.Planned(at("12:20:00")));
+		this.task.fire(new Schedule.Planned(at("12:40:00")));
 		assertThat(output).doesNotContain("missed its").doesNotContain("skipped").containsOnlyOnce("has changed from");
 		assertThat(this.givenUp).isEmpty();
 	}
@@ -769,15 +769,16 @@ class JobTaskTests {
 	}
 
 	@Test
-	void runThatNeverBeganHereIsNotReportedBeforeItsLeaseHasEnded() {
+	void runThatNeverBeganHereIsNotReportedAsLongAsItIsTheLastOne() {
 		knownCron("0 */20 * * * *");
 		this.answer = failed();
 		this.timers.tick();
-		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), null)));
+		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
+		this.status = () -> Optional.of(recorded(null, lost));
 		this.answer = refused(Reason.RUNNING, null);
 		this.timers.tick();
-		assertThat(this.givenUp).isEmpty();
-		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED)));
+		assertThat(this.givenUp).as("it can still be granted again").isEmpty();
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost));
 		this.timers.tick();
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 	}
@@ -809,6 +810,35 @@ class JobTaskTests {
 			throw new AssertionError("no doubt");
 		};
 		grantNext(after(at("12:40:00"), at("12:20:00")));
+	}
+
+	@Test
+	void runOfAnotherTaskAfterADoubtReportsOnlyOnce() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobTask beside = new JobTask(this::run, Set.of(this.method), this.timers, new StoreClock(this.time::nanoTime));
+		JobRun begun = after(at("12:20:00"), at("11:40:00"));
+		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED)));
+		this.answer = refused(Reason.DONE, null);
+		beside.fire(new Schedule.Planned(at("12:20:00")));
+		assertThat(this.givenUp).isEmpty();
+		this.status = () -> Optional.of(recorded(null, begun));
+		this.answer = grantedRun(begun);
+		this.timers.fire();
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void doubtThatTheRecordDoesNotShowAnyMoreIsLogged(CapturedOutput output) {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		this.status = () -> Optional.of(recorded(null, after(at("13:00:00"), at("12:40:00"))));
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+		grantNext(after(at("13:00:00"), at("12:40:00")));
+		assertThat(this.givenUp).isEmpty();
+		assertThat(output).containsOnlyOnce("until 2026-03-01T12:20:00Z were granted is no longer recorded");
 	}
 
 	@Test

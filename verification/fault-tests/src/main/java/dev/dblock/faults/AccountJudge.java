@@ -118,6 +118,10 @@ final class AccountJudge {
 		long from = this.history.nanosOf(settling.started() - 1000);
 		Duration report = settling.hasBegun() ? REPORT : REPORT_OF_LOST;
 		long to = this.history.nanosOf(settling.started()) + report.toNanos();
+		// Then the workers are stopped
+		if (to > this.history.judged().to() + JobJudge.TAKEN_AFTER_CRASH.toNanos()) {
+			return false;
+		}
 		return this.history.windows()
 			.stream()
 			.noneMatch((window) -> (window.worker() > 0 && settling.isOf(window.worker()) && window.overlaps(from, to))

@@ -165,7 +165,7 @@ final class JobCourses {
 
 	private static void pauseJob(World world, int count) throws InterruptedException, IOException {
 		Path folder = world.fleet().folder();
-		long before = count(world, What.RESUMED);
+		long before = count(world, What.PAUSED);
 		JobPauses.request(folder, ((count % 2 == 0) ? CronJobs.SKIPPED : CronJobs.REPEATED) + (1 + count % 5));
 		await(world, What.PAUSED, before + 1);
 		world.sleep(world.between(500, 5000));

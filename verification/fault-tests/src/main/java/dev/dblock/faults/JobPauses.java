@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.DataAccessException;
-
 /**
  * Pauses a job as an operator does, in one of the workers: the one that is named in a
  * file, as long as it is.
@@ -27,10 +25,10 @@ final class JobPauses {
 
 	private final JobRecords records;
 
-	private @Nullable String paused;
-
-	/** The job that is about to be paused. */
+	/** The job that is paused, or about to be. */
 	private @Nullable String announced;
+
+	private boolean paused;
 
 	JobPauses(Path folder, JobOperations jobs, JobRecords records) {
 		this.requests = requests(folder);
@@ -55,22 +53,23 @@ final class JobPauses {
 	void look() throws IOException {
 		String requested = Files.exists(this.requests) ? Files.readString(this.requests) : "";
 		try {
-			if (this.paused != null && !this.paused.equals(requested)) {
-				this.jobs.resume(this.paused);
-				this.records.paused(What.RESUMED, this.paused);
-				this.paused = null;
+			// A pause without an answer may have been applied
+			if (this.announced != null && !this.announced.equals(requested)) {
+				this.jobs.resume(this.announced);
+				this.records.paused(What.RESUMED, this.announced);
+				this.announced = null;
+				this.paused = false;
 			}
-			if (this.paused == null && !requested.isEmpty()) {
-				if (!requested.equals(this.announced)) {
-					this.records.paused(What.PAUSED, requested);
+			if (!requested.isEmpty() && !this.paused) {
+				if (this.announced == null) {
 					this.announced = requested;
+					this.records.paused(What.PAUSED, requested);
 				}
 				this.jobs.pause(requested, "operator");
-				this.paused = requested;
-				this.announced = null;
+				this.paused = true;
 			}
 		}
-		catch (DataAccessException ex) {
+		catch (RuntimeException ex) {
 			logger.warn("A job could not be paused or resumed", ex);
 		}
 	}

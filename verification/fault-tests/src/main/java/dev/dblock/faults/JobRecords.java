@@ -141,8 +141,8 @@ final class JobRecords implements LockListener {
 	}
 
 	/**
-	 * Read the events of all processes, in the order of time, and what their logs report
-	 * as skipped, in each second.
+	 * Read the events of all processes, in the order of time, and behind them what their
+	 * logs report as skipped, in each second.
 	 */
 	static List<JobEvent> readWithLogs(Path folder, Collection<Integer> workers) throws IOException {
 		List<JobEvent> events = read(folder);

@@ -33,7 +33,7 @@ final class PlannedTimes {
 	private static final Duration EARLIEST = Duration.ofMillis(JobDecision.EARLIEST);
 
 	/** By then, an instance has noticed what it was granted without an answer. */
-	private static final Duration REPORTED = Duration.ofSeconds(60);
+	private static final Duration REPORTED = Duration.ofSeconds(120);
 
 	/** The same if nothing is disturbed. */
 	private static final Duration SOON = Duration.ofSeconds(15);
@@ -54,7 +54,7 @@ final class PlannedTimes {
 	/** The entries of each job that settled planned times, by their own. */
 	private final Map<String, NavigableMap<Instant, JobRun>> settling = new HashMap<>();
 
-	/** When each of these entries was seen first. */
+	/** When each of these entries was seen first, at the next run. */
 	private final Map<String, Long> seen = new HashMap<>();
 
 	/** When instances were killed, or began to shut down. */
