@@ -86,7 +86,7 @@ final class Instance implements AutoCloseable {
 	 * only at the end of the holder's lease, or after a long time without signals.
 	 */
 	void awaitSignals() {
-		Instances.eventually().until(() -> WaitCounts.isToldOfReleases(this.engine));
+		Instances.eventually().until(() -> WaitCounts.isNotifiedOfReleases(this.engine));
 	}
 
 	/**

@@ -19,7 +19,7 @@ public final class WaitCounts {
 	/**
 	 * Return whether the engine is currently notified of releases.
 	 */
-	public static boolean isToldOfReleases(LockEngine engine) {
+	public static boolean isNotifiedOfReleases(LockEngine engine) {
 		return ((DefaultLockEngine) engine).parts().signals().isListening();
 	}
 

@@ -34,6 +34,8 @@ final class JobPlan {
 
 	private final @Nullable PlannedTrigger trigger;
 
+	private final StoreClock clock;
+
 	private final Clock own;
 
 	private @Nullable Instant open;
@@ -43,8 +45,6 @@ final class JobPlan {
 	/** When another schedule was last reported, by the scheduler's clock. */
 	private @Nullable Instant disagreed;
 
-	private final StoreClock clock;
-
 	/** The {@code nanoTime} at which the trigger was asked first. */
 	private volatile @Nullable Long asked;
 
@@ -53,12 +53,13 @@ final class JobPlan {
 	/**
 	 * Create the plan.
 	 * @param trigger plans the firings; {@code null} for a single one
+	 * @param clock the clock of the server
 	 * @param own the scheduler's clock
 	 */
 	JobPlan(String description, @Nullable PlannedTrigger trigger, StoreClock clock, Clock own) {
-		this.clock = clock;
 		this.description = description;
 		this.trigger = trigger;
+		this.clock = clock;
 		this.own = own;
 		this.text = (trigger instanceof JobTrigger instants) ? text(instants.cron(), own)
 				: (trigger != null) ? description : "";

@@ -89,7 +89,7 @@ final class PlannedTimeAccount {
 	}
 
 	/**
-	 * Report what an earlier request has settled after all that failed.
+	 * Report what earlier requests have settled that seemed to have failed.
 	 */
 	void refused(Answer answer) {
 		Asked asked = answer.asked();
@@ -101,7 +101,7 @@ final class PlannedTimeAccount {
 		}
 		catch (RuntimeException ex) {
 			FailureLog.warn(logger, ex,
-					"What the failed requests of the job '{}' have settled could not be reported." + " Fix the cause",
+					"What the failed requests of the job '{}' have settled could not be reported. Fix the cause",
 					asked.method().id());
 		}
 	}

@@ -59,22 +59,22 @@ final class CronJobs implements BeanRegistrar {
 	public void register(BeanRegistry registry, Environment environment) {
 		int each = environment.getRequiredProperty("faults.jobs", Integer.class) / 2;
 		for (int i = 1; i <= each; i++) {
-			String skipped = SKIPPED + i;
-			String repeated = REPEATED + i;
-			long millis = (i == 1) ? LONG_MILLIS : SHORT_MILLIS;
-			registry.registerBean(skipped, Skipped.class,
-					(job) -> job.supplier((context) -> new Skipped(skipped, millis, context.bean(JobRecords.class))));
-			registry.registerBean(repeated, Repeated.class,
-					(job) -> job.supplier((context) -> new Repeated(repeated, millis, context.bean(JobRecords.class))));
+			registerBoth(registry, Integer.toString(i), (i == 1) ? LONG_MILLIS : SHORT_MILLIS);
 		}
-		registry.registerBean(SKIPPED + OVERRUN, Skipped.class, (job) -> job
-			.supplier((context) -> new Skipped(SKIPPED + OVERRUN, OVERRUN_MILLIS, context.bean(JobRecords.class))));
-		registry.registerBean(REPEATED + OVERRUN, Repeated.class, (job) -> job
-			.supplier((context) -> new Repeated(REPEATED + OVERRUN, OVERRUN_MILLIS, context.bean(JobRecords.class))));
+		registerBoth(registry, OVERRUN, OVERRUN_MILLIS);
 		registry.registerBean("rareJobs", Rare.class,
 				(job) -> job.supplier((context) -> new Rare(context.bean(JobRecords.class))));
 		registry.registerBean("missedJobs", Missed.class,
 				(job) -> job.supplier((context) -> new Missed(context.bean(JobRecords.class))));
+	}
+
+	private static void registerBoth(BeanRegistry registry, String name, long millis) {
+		String skipped = SKIPPED + name;
+		String repeated = REPEATED + name;
+		registry.registerBean(skipped, Skipped.class,
+				(job) -> job.supplier((context) -> new Skipped(skipped, millis, context.bean(JobRecords.class))));
+		registry.registerBean(repeated, Repeated.class,
+				(job) -> job.supplier((context) -> new Repeated(repeated, millis, context.bean(JobRecords.class))));
 	}
 
 	/**

@@ -210,7 +210,7 @@ final class Faults {
 			try {
 				failPoints.forEach(FailPoint::reset);
 				members.forEach((member) -> cluster.failCommand(member,
-						failCommand.times(times).forApplication("worker-" + worker)));
+						failCommand.times(times).forApplication(Fleet.name(worker))));
 				world.sleep(world.between(1500, 4000));
 			}
 			finally {
@@ -250,9 +250,9 @@ final class Faults {
 		FakeTime clocks = world.requiredClocks();
 		int worker = Fleet.WITH_CLOCK;
 		long begin = System.nanoTime();
-		clocks.set("worker-" + worker, Duration.ofHours(hours));
+		clocks.set(Fleet.name(worker), Duration.ofHours(hours));
 		world.sleep(world.between(3000, 5000));
-		clocks.set("worker-" + worker, Duration.ZERO);
+		clocks.set(Fleet.name(worker), Duration.ZERO);
 		world.sleep(1100);
 		world.log().add(kind, worker, begin);
 	}

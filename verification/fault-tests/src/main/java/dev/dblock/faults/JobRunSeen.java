@@ -51,7 +51,7 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 
 	private static JobRunSeen of(JobEvent event) {
 		return new JobRunSeen(event.job(), event.planned(), event.attempt(), event.started(),
-				"worker-" + event.worker() + "-" + event.life(), (event.what() == What.BEGUN) ? event.nanos() : 0,
+				Fleet.name(event.worker()) + "-" + event.life(), (event.what() == What.BEGUN) ? event.nanos() : 0,
 				(event.what() == What.ENDED) ? event.nanos() : 0, (event.what() == What.RELEASED) ? event.nanos() : 0,
 				null);
 	}
@@ -63,7 +63,7 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 	}
 
 	boolean isOf(int worker) {
-		return this.instance.startsWith("worker-" + worker + "-");
+		return this.instance.startsWith(Fleet.name(worker) + "-");
 	}
 
 	boolean isRepeatable() {

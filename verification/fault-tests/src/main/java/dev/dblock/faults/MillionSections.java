@@ -86,7 +86,7 @@ final class MillionSections {
 			results.add(result);
 			System.out.printf(Locale.ROOT,
 					"worker %d: %,d sections under %,d grants, %,d times after another process, %,d writes to the document; "
-							+ "asked the server: first %s, signal %s, expiry %s, poll %s (%s of them although told), "
+							+ "asked the server: first %s, signal %s, expiry %s, poll %s (%s of them although notified), "
 							+ "slow poll %s%n",
 					process, number(result, "sections"), number(result, "grants"), number(result, "fromOtherProcesses"),
 					number(result, "documentWrites"), result.getProperty("asked.FIRST"),
@@ -114,7 +114,7 @@ final class MillionSections {
 		passed &= check("sections by the counter in the document", inDocument, sections);
 		passed &= check("overlaps", sum.applyAsLong("overlaps"), 0);
 		passed &= check("tokens that were not the highest", sum.applyAsLong("staleTokens"), 0);
-		passed &= check("processes that were notified of releases", sum.applyAsLong("told"), results.size());
+		passed &= check("processes that were notified of releases", sum.applyAsLong("notified"), results.size());
 		boolean smooth = isSmooth(sum, results.size());
 		if (!smooth && disturbed) {
 			System.out.println("not judged, since the machine stood still or another primary was elected");

@@ -80,7 +80,7 @@ final class MillionWorker {
 
 	private long earlyPolls;
 
-	private boolean told;
+	private boolean notified;
 
 	private final AtomicLong overlaps = new AtomicLong();
 
@@ -151,9 +151,9 @@ final class MillionWorker {
 	 */
 	private void awaitNews(List<Thread> threads) {
 		Awaitility.await().forever().pollInSameThread().pollInterval(Duration.ofMillis(1)).until(() -> {
-			this.told = WaitCounts.isToldOfReleases(this.engine);
+			this.notified = WaitCounts.isNotifiedOfReleases(this.engine);
 			this.earlyPolls = WaitCounts.polls(this.engine);
-			return this.told || threads.stream().noneMatch(Thread::isAlive);
+			return this.notified || threads.stream().noneMatch(Thread::isAlive);
 		});
 	}
 
@@ -248,7 +248,7 @@ final class MillionWorker {
 		result.setProperty("errors", Long.toString(this.errors.get()));
 		WaitCounts.of(this.engine)
 			.forEach((cause, count) -> result.setProperty("asked." + cause, Long.toString(count)));
-		result.setProperty("told", this.told ? "1" : "0");
+		result.setProperty("notified", this.notified ? "1" : "0");
 		result.setProperty("latePolls", Long.toString(WaitCounts.polls(this.engine) - this.earlyPolls));
 		result.setProperty("queuesLeft", Integer.toString(WaitCounts.queues(this.engine)));
 		try (Writer writer = Files.newBufferedWriter(file)) {

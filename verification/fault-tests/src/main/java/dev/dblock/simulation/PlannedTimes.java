@@ -122,7 +122,7 @@ final class PlannedTimes {
 					"follows a run for " + before + " within a period");
 			this.atRate.add(planned);
 		}
-		requireAccount(run);
+		requireReported(run);
 		earlier.add(begun);
 		return begun;
 	}
@@ -130,7 +130,7 @@ final class PlannedTimes {
 	/**
 	 * Check that the planned times that a run has settled were reported before it began.
 	 */
-	private void requireAccount(JobRun run) {
+	private void requireReported(JobRun run) {
 		Instant after = run.after();
 		if (run.attempt() > 1 || after == null || !ScheduledWork.ofEachPeriod().contains(run.jobId())) {
 			return;

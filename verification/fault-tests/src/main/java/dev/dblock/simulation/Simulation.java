@@ -55,15 +55,19 @@ final class Simulation {
 	Result run() {
 		long began = System.nanoTime();
 		this.world.start(INSTANCES);
+		try (AccountLog log = new AccountLog(this.world.plannedTimes()::logged)) {
+			runToTheEnd();
+			finish();
+		}
+		return result(System.nanoTime() - began);
+	}
+
+	private void runToTheEnd() {
 		if (this.options.mode() == Mode.LIVENESS) {
 			runPeriods();
 		}
 		else if (this.options.mode() == Mode.JOBS) {
-			try (AccountLog log = new AccountLog(this.world.plannedTimes()::logged)) {
-				runJobs();
-				finish();
-			}
-			return result(System.nanoTime() - began);
+			runJobs();
 		}
 		else {
 			this.disturbances.begin();
@@ -73,8 +77,6 @@ final class Simulation {
 			}
 			this.disturbances.end();
 		}
-		finish();
-		return result(System.nanoTime() - began);
 	}
 
 	/**
