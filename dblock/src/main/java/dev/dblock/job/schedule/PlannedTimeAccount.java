@@ -118,6 +118,8 @@ final class PlannedTimeAccount {
 			return;
 		}
 		List<JobRun> runs = status.runs();
+		// That of the entry before the oldest one that is left
+		Instant earlier = runs.get(runs.size() - 1).after();
 		Instant unknown = null;
 		for (Instant planned : doubtful.before(runs.get(0).plannedAt())) {
 			JobRun granted = runs.stream()
@@ -128,7 +130,7 @@ final class PlannedTimeAccount {
 			if (granted != null && failure != null) {
 				reportSettledBy(asked, granted, status, failure);
 			}
-			else if (planned.isBefore(runs.get(runs.size() - 1).plannedAt())) {
+			else if (granted == null && earlier != null && !planned.isAfter(earlier)) {
 				unknown = planned;
 			}
 		}

@@ -842,6 +842,18 @@ class JobTaskTests {
 	}
 
 	@Test
+	void doubtBeforeTheFirstEntryIsNoneSinceNothingWasGranted(CapturedOutput output) {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobRun first = new JobRun(NAME, at("12:40:00"), 1, at("12:40:00"), null, null, "this", 2, null);
+		this.status = () -> Optional.of(recorded(null, first));
+		grantNext(first);
+		assertThat(this.givenUp).containsExactly(at("12:20:00"));
+		assertThat(output).doesNotContain("no longer recorded");
+	}
+
+	@Test
 	void runsOfOthersAfterADoubtAreLeftToThem() {
 		knownCron("0 */20 * * * *");
 		this.answer = failed();
