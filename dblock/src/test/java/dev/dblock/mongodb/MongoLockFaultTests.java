@@ -1,12 +1,14 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
@@ -19,7 +21,10 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
+import dev.dblock.core.JobRecords;
 import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -181,6 +186,61 @@ class MongoLockFaultTests {
 		assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT))
 			.isEqualTo(wasThere && stored("stock") != null && stored("stock").containsKey("releasedAt"));
 		assertThat(acquire(locks, key("stock"))).isInstanceOf(Granted.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void aMissedPlannedTimeIsRecordedOnlyWhenAMajorityHasIt(StatementDialect dialect) {
+		MongoLockRepository locks = repository(dialect);
+		releasedJob(locks);
+		this.server.failCommand(FailCommand.on("update").times(2).writeConcernError(100));
+		JobRecords records = JobRecords.of(locks);
+		JobFiring firing = missed();
+		assertUnconfirmed(() -> records.expire(key("stock"), firing));
+		assertUnconfirmed(() -> records.expire(key("stock"), firing));
+		assertThat(records.expire(key("stock"), firing)).isPresent();
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void aMissedPlannedTimeThatIsRolledBackIsRecordedAgain(StatementDialect dialect) {
+		AtomicBoolean rollBack = new AtomicBoolean();
+		CommandListener listener = new CommandListener() {
+
+			@Override
+			public void commandStarted(CommandStartedEvent event) {
+				if (event.getCommandName().equals("update") && rollBack.compareAndSet(true, false)) {
+					MongoLockFaultTests.this.documents.updateOne(new Document("_id", "stock"),
+							new Document("$unset", new Document("jobs", "")));
+				}
+			}
+
+		};
+		try (MongoClient client = client(ReadPreference.primary(), listener)) {
+			String database = this.factory.getMongoDatabase().getName();
+			this.factory = new SimpleMongoClientDatabaseFactory(client, database);
+			MongoLockRepository locks = repository(dialect);
+			releasedJob(locks);
+			JobRecords records = JobRecords.of(locks);
+			JobFiring firing = missed();
+			assertThat(records.expire(key("stock"), firing)).isPresent();
+			rollBack.set(true);
+			assertThat(records.expire(key("stock"), firing)).isPresent();
+			assertThat(rollBack).isFalse();
+			assertThat(stored("stock").getEmbedded(List.of("jobs", "held", "last", "firing"), String.class))
+				.isEqualTo(firing.id());
+		}
+	}
+
+	private static void releasedJob(MongoLockRepository locks) {
+		LeaseKey key = key("stock");
+		acquire(locks, key);
+		assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
+	}
+
+	private static JobFiring missed() {
+		return JobFiring.of("held", new Schedule.Planned(Instant.now().minusSeconds(60)), false)
+			.startWithin(Duration.ofSeconds(1), null);
 	}
 
 	@ParameterizedTest

@@ -256,14 +256,16 @@ abstract class CommonStatements implements Statements {
 			if (expiry == null) {
 				return Optional.empty();
 			}
-			if (expiry.fields().isEmpty()) {
-				return findRecord(store, name, request.key());
-			}
 			// Only determines when unused documents are removed, so the local clock is
 			// sufficient
-			BsonDocument kept = doc(LockDocument.CLEAN_UP_AT,
-					BsonParts.date(System.currentTimeMillis() + LeaseTimes.keptFor(request.claim())));
-			if (update(store, expiry.filter(), doc("$set", expiry.fields()).append("$max", kept))) {
+			BsonDocument change = doc("$max", doc(LockDocument.CLEAN_UP_AT,
+					BsonParts.date(System.currentTimeMillis() + LeaseTimes.keptFor(request.claim()))));
+			// What was read can still be rolled back, so also what an earlier request has
+			// recorded is confirmed by a write
+			if (!expiry.fields().isEmpty()) {
+				change.append("$set", expiry.fields());
+			}
+			if (update(store, expiry.filter(), change)) {
 				return findRecord(store, name, request.key());
 			}
 			if (store.isOver()) {

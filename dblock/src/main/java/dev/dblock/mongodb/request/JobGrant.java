@@ -94,14 +94,15 @@ final class JobGrant implements ClaimStatements.Grant {
 	 * {@code null} if the planned time is not too late
 	 */
 	ClaimStatements.@Nullable Expiry expiry() {
-		BsonDocument filter = new BsonDocument();
-		if (this.record.toJob().hasExpired((JobFiring) this.request.claim())) {
-			return new ClaimStatements.Expiry(filter, new BsonDocument());
-		}
-		if (!this.decision.isTooLate() || this.record.malformed() != null) {
+		boolean recorded = this.record.toJob().hasExpired((JobFiring) this.request.claim());
+		if (this.record.malformed() != null || !(recorded || this.decision.isTooLate())) {
 			return null;
 		}
+		BsonDocument filter = new BsonDocument();
 		addToFilter(filter);
+		if (recorded) {
+			return new ClaimStatements.Expiry(filter, new BsonDocument());
+		}
 		BsonDocument missed = run(number(0)).append(JobFields.ENDED, date(this.now))
 			.append(JobFields.OUTCOME, text(JobRun.Outcome.MISSED.name()));
 		return new ClaimStatements.Expiry(filter,
