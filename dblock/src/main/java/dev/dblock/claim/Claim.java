@@ -90,8 +90,10 @@ public interface Claim {
 	 *
 	 * @param id its id
 	 * @param empty the record as it is before the first grant
+	 * @param origin what makes the claims, which stays the same if the id of their record
+	 * changes; {@code null} if records with other ids do not matter
 	 */
-	record Key(String id, ClaimRecord empty) {
+	record Key(String id, ClaimRecord empty, @Nullable String origin) {
 	}
 
 	/**

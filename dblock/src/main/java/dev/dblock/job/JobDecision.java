@@ -48,10 +48,26 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 	 * @param request the request
 	 * @param job the record of the job, without what is malformed
 	 * @param lock the lock that the record is stored with
+	 * @param elsewhere the last planned time that was settled under another id of the
+	 * job's method; {@code null} if there is none
 	 * @param now milliseconds of the store's clock
 	 * @return the decision
 	 */
-	public static JobDecision of(Request request, StoredJob job, LockState lock, long now) {
+	public static JobDecision of(Request request, StoredJob job, LockState lock, @Nullable Elsewhere elsewhere,
+			long now) {
+		JobDecision decision = decide(request, job, lock, elsewhere, now);
+		Long after = decision.after();
+		return (elsewhere != null && elsewhere.planned() < decision.planned()
+				&& (after == null || elsewhere.planned() > after)) ? decision.withAfter(elsewhere.planned()) : decision;
+	}
+
+	private JobDecision withAfter(long after) {
+		return new JobDecision(this.planned, this.attempt, this.again, this.moved, this.afterCrash, after, this.due,
+				this.granted, this.refusal);
+	}
+
+	private static JobDecision decide(Request request, StoredJob job, LockState lock, @Nullable Elsewhere elsewhere,
+			long now) {
 		JobFiring firing = (JobFiring) request.claim();
 		StoredRun last = job.last();
 		boolean running = last != null && last.isHeld(lock);
@@ -64,30 +80,34 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		if (firing.schedule() instanceof Schedule.Planned && due > now + EARLIEST) {
 			return refused(Reason.NOT_DUE, request, job, lock, due, now);
 		}
+		boolean settledElsewhere = elsewhere != null && elsewhere.planned() >= due;
 		Long startUntil = firing.startUntil();
 		boolean late = startUntil != null && now > startUntil;
 		if (before != null) {
-			boolean same = isSame(before, firing, late);
+			boolean same = isSame(before, firing, late || settledElsewhere);
 			boolean repeats = firing.rerun() && before.isRepeatable(lock)
 					&& now <= firing.startUntil(before.crashKnownAt(lock));
-			if (same || repeats || (!late && isReopened(before, firing.schedule()))) {
+			boolean reopened = isReopened(before, firing.schedule());
+			if (same || repeats || (!late && reopened && !settledElsewhere)) {
 				int attempt = before.attempt() + ((repeats && !same && !before.isOpen()) ? 1 : 0);
 				return due(before.planned(), attempt, same, request, job, lock, null, now);
 			}
-			if (late && before.isUnsettled() && isReopened(before, firing.schedule())) {
-				return tooLate(due, request, job, lock, now);
+			if (late && before.isUnsettled() && reopened && !settledElsewhere) {
+				return late(due, running, elsewhere, request, job, lock, now);
 			}
 			boolean later = (firing.schedule() instanceof Schedule.Planned) ? due > before.planned() : due <= now;
-			if (!later) {
+			// One that is open here, and was run elsewhere, is not done by the last run
+			if (!later && !(reopened && settledElsewhere)) {
 				Reason notLater = (firing.schedule() instanceof Schedule.Planned) ? Reason.DONE : Reason.NOT_DUE;
 				return refused(running ? Reason.RUNNING : notLater, request, job, lock, nextDue(firing.schedule(), due),
 						now);
 			}
 		}
+		if (settledElsewhere) {
+			return refusedElsewhere(Reason.OTHER_ID, now);
+		}
 		if (late) {
-			// The record of a run that is in progress cannot move on
-			return running ? refused(Reason.OVERLAPPED, request, job, lock, null, now)
-					: tooLate(due, request, job, lock, now);
+			return late(due, running, elsewhere, request, job, lock, now);
 		}
 		boolean same = last != null && isSame(last, firing, false);
 		return due(planned(firing.schedule(), due, now), 1, same, request, job, lock,
@@ -126,12 +146,12 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 	/**
 	 * Whether the last run belongs to the same firing, which is then granted it again. A
 	 * run that succeeded is not granted again, since the request may be a delayed one
-	 * from before that success. If it is too late for the planned time, only a run that
-	 * is known to have begun is.
+	 * from before that success. If the planned time can no longer be started, only a run
+	 * that is known to have begun is.
 	 */
-	private static boolean isSame(StoredRun last, JobFiring firing, boolean late) {
+	private static boolean isSame(StoredRun last, JobFiring firing, boolean closed) {
 		return last.firing().equals(firing.id()) && last.outcome() != JobRun.Outcome.SUCCEEDED
-				&& last.outcome() != JobRun.Outcome.MISSED && (!late || last.hasBegun());
+				&& last.outcome() != JobRun.Outcome.MISSED && (!closed || last.hasBegun());
 	}
 
 	/**
@@ -184,6 +204,16 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		return (last.planned() == planned || last.isUnsettled()) ? last.after() : Long.valueOf(last.planned());
 	}
 
+	private static JobDecision late(long planned, boolean running, @Nullable Elsewhere elsewhere, Request request,
+			StoredJob job, LockState lock, long now) {
+		if (elsewhere != null && elsewhere.running()) {
+			return refusedElsewhere(Reason.OVERLAPPED, now);
+		}
+		// The record of a run that is in progress cannot move on
+		return running ? refused(Reason.OVERLAPPED, request, job, lock, null, now)
+				: tooLate(planned, request, job, lock, now);
+	}
+
 	private static JobDecision tooLate(long planned, Request request, StoredJob job, LockState lock, long now) {
 		StoredRun last = job.last();
 		StoredRun moved = moved(last, lock);
@@ -209,8 +239,23 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		return new JobDecision(0, 0, null, null, false, null, false, false, refusal);
 	}
 
+	private static JobDecision refusedElsewhere(Reason reason, long now) {
+		return new JobDecision(0, 0, null, null, false, null, false, false,
+				new JobRefusal(reason, null, null, null, Instant.ofEpochMilli(now)));
+	}
+
 	private static @Nullable Instant instant(@Nullable Long millis) {
 		return (millis != null) ? Instant.ofEpochMilli(millis) : null;
+	}
+
+	/**
+	 * What was settled under another id of a job's method, in another version of the
+	 * application.
+	 *
+	 * @param planned the last planned time, in milliseconds of the store's clock
+	 * @param running whether its run holds the lock
+	 */
+	public record Elsewhere(long planned, boolean running) {
 	}
 
 }

@@ -26,9 +26,12 @@ import org.jspecify.annotations.Nullable;
  * {@code null} for any time
  * @param plan the schedules of the job as text, which the record keeps with the run;
  * {@code null} if unknown
+ * @param method the method of the job: a planned time that is known, and was settled
+ * under another id of it, is not granted; {@code null} if other ids do not matter
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
-		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan) implements Claim {
+		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan,
+		@Nullable String method) implements Claim {
 
 	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
 
@@ -54,7 +57,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @throws IllegalArgumentException if an id is blank
 	 */
 	public JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun) {
-		this(jobId, schedule, id, rerun, null, null, null);
+		this(jobId, schedule, id, rerun, null, null, null, null);
 	}
 
 	/**
@@ -74,7 +77,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring withNewId() {
 		return new JobFiring(this.jobId, this.schedule, UUID.randomUUID().toString(), this.rerun, null,
-				this.startWithin, this.plan);
+				this.startWithin, this.plan, this.method);
 	}
 
 	/**
@@ -84,7 +87,8 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @throws IllegalArgumentException if it is not positive
 	 */
 	public JobFiring answerWithin(Duration limit) {
-		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit, this.startWithin, this.plan);
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit, this.startWithin, this.plan,
+				this.method);
 	}
 
 	/**
@@ -95,7 +99,19 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @return a copy with them
 	 */
 	public JobFiring startWithin(Duration limit, @Nullable String plan) {
-		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, limit, plan);
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, limit, plan,
+				this.method);
+	}
+
+	/**
+	 * Return the same firing, which is not granted a planned time that was settled under
+	 * another id of its method.
+	 * @param method the method; {@code null} if other ids do not matter
+	 * @return a copy with it
+	 */
+	public JobFiring method(@Nullable String method) {
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, this.startWithin,
+				this.plan, method);
 	}
 
 	/**
@@ -121,7 +137,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 
 	@Override
 	public Key key(String lock) {
-		return StoredJob.key(idAt(lock));
+		return StoredJob.key(idAt(lock), (this.schedule instanceof Schedule.Planned) ? this.method : null);
 	}
 
 	private String idAt(String lock) {
@@ -139,10 +155,15 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 			case COMPLETED ->
 				new RunEnd(idAt(lock), (error != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED, error);
 			case INTERRUPTED, LOST -> new RunEnd(idAt(lock), JobRun.Outcome.LOST, error);
-			case ABANDONED -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, error);
+			case ABANDONED -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, error, open());
 			// Without an error, the next grant would report the crash once more
-			case ABANDONED_AFTER_NEWS -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, NEVER_BEGAN);
+			case ABANDONED_AFTER_NEWS -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, NEVER_BEGAN, open());
 		};
+	}
+
+	private RunEnd.@Nullable Open open() {
+		return (this.method != null && this.schedule instanceof Schedule.Planned planned)
+				? new RunEnd.Open(this.method, planned.at()) : null;
 	}
 
 	/**

@@ -22,7 +22,11 @@ public @interface JobPolicy {
 	 * The id of the job, under which its runs are recorded. Set it if several jobs have
 	 * the same lock, so that they never overlap, or if several beans inherit the method.
 	 * Can contain {@code ${placeholders}} and {@code #{expressions}}, which can use
-	 * {@code beanName}, the name of the bean: {@code #{beanName}-import}.
+	 * {@code beanName}, the name of the bean: {@code #{beanName}-import}. If another
+	 * version of the application has another literal id for the same method of the same
+	 * bean, each time of a cron expression or a trigger still runs once, as long as
+	 * {@code spring.application.name} is set. The record with the pause, the history and
+	 * the runs to repeat is another one.
 	 * @return the id; empty for the name of the lock
 	 */
 	String id() default "";

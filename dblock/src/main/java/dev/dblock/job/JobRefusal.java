@@ -32,7 +32,7 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 	@Override
 	public boolean isSettled() {
 		return switch (this.reason) {
-			case DONE, NOT_DUE, TOO_LATE, PAUSED -> true;
+			case DONE, OTHER_ID, NOT_DUE, TOO_LATE, PAUSED -> true;
 			case RUNNING, OVERLAPPED -> false;
 		};
 	}
@@ -48,6 +48,8 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 			case OVERLAPPED -> (this.last != null) ? "an earlier run, planned for %s, is still running%s"
 				.formatted(this.last.plannedAt(), byLast(" on ")) : "an earlier run is still running";
 			case DONE -> describeDone();
+			case OTHER_ID ->
+				"run, or recorded as missed, under another id of its method, by another version of the application";
 			case NOT_DUE -> (this.nextDue != null) ? "not due before " + this.nextDue : "not due yet";
 			case TOO_LATE -> "it can no longer start within its startWithin";
 			case PAUSED -> "paused by " + ((this.pausedBy != null) ? this.pausedBy : "an operator");
@@ -92,6 +94,12 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 		 * The planned time, or a later one, was run.
 		 */
 		DONE,
+
+		/**
+		 * The planned time, or a later one, was run or recorded as missed under another
+		 * id of the job's method, by another version of the application.
+		 */
+		OTHER_ID,
 
 		/**
 		 * The planned time is in the future.

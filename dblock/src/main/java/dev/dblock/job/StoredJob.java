@@ -38,12 +38,22 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	 * @return the key
 	 */
 	public static Claim.Key key(String jobId) {
-		return new Claim.Key(jobId, EMPTY);
+		return key(jobId, null);
+	}
+
+	/**
+	 * Return the key of a job's record.
+	 * @param jobId the id of the job
+	 * @param method the method of the job; {@code null} if other ids do not matter
+	 * @return the key
+	 */
+	static Claim.Key key(String jobId, @Nullable String method) {
+		return new Claim.Key(jobId, EMPTY, method);
 	}
 
 	@Override
 	public JobDecision decide(Request request, LockState lock, long now) {
-		return JobDecision.of(request, this, lock, now);
+		return JobDecision.of(request, this, lock, null, now);
 	}
 
 	@Override
@@ -70,7 +80,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		if (hasExpired(firing)) {
 			return this;
 		}
-		JobDecision decision = JobDecision.of(request, this, lock, now);
+		JobDecision decision = JobDecision.of(request, this, lock, null, now);
 		if (!decision.isTooLate()) {
 			return null;
 		}
@@ -290,8 +300,11 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	 * @param jobId the id of the job
 	 * @param outcome how the run ended
 	 * @param error the failure of the run
+	 * @param open the planned time that is open again unless an earlier run for it had
+	 * begun; {@code null} if there is none
 	 */
-	public record RunEnd(String jobId, JobRun.Outcome outcome, @Nullable String error) implements Claim.End {
+	public record RunEnd(String jobId, JobRun.Outcome outcome, @Nullable String error,
+			@Nullable Open open) implements Claim.End {
 
 		/**
 		 * The end of a run of any job whose lock an operator released. It counts as
@@ -300,6 +313,16 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		public static final RunEnd FORCED = new RunEnd("", JobRun.Outcome.FAILED, "The lock was released by force");
 
 		private static final int LONGEST_ERROR = 300;
+
+		/**
+		 * Create the end of a run that settles its planned time.
+		 * @param jobId the id of the job
+		 * @param outcome how the run ended
+		 * @param error the failure of the run
+		 */
+		public RunEnd(String jobId, JobRun.Outcome outcome, @Nullable String error) {
+			this(jobId, outcome, error, null);
+		}
 
 		/**
 		 * Return the text that is recorded for an error: its first 300 characters, with
@@ -311,6 +334,15 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 			boolean wrapped = cause instanceof CompletionException || cause instanceof ExecutionException;
 			Throwable inner = wrapped ? cause.getCause() : null;
 			return FailureLog.textOf((inner != null) ? inner : cause, LONGEST_ERROR);
+		}
+
+		/**
+		 * A planned time that is open again, also for other ids of its method.
+		 *
+		 * @param method the method
+		 * @param planned the planned time
+		 */
+		public record Open(String method, Instant planned) {
 		}
 
 	}

@@ -174,7 +174,7 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 		boolean mine = request.key().holder().equals(document.holder) && document.isTaken(now);
 		ClaimRecord.Request claim = request.claimRequest();
 		JobDecision decision = (claim != null && !mine)
-				? JobDecision.of(claim, document.job(claim.id()), document.state(now), now) : null;
+				? JobDecision.of(claim, document.job(claim.id()), document.state(now), null, now) : null;
 		if (!mine && (document.isTaken(now) || (decision != null && !decision.granted()))) {
 			return new AcquireAnswer.Refused(document.info(name, now), (decision != null) ? decision.refusal() : null);
 		}

@@ -9,6 +9,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.dblock.ForeignDocumentException;
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.Claim.How;
 import dev.dblock.core.JobRecords;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -387,6 +389,156 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 			assertThat(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.ABANDONED)).isNotNull();
 			this.documents.deleteOne(new Document("_id", "stock"));
 			ended(firing, JobRun.Outcome.SUCCEEDED);
+		}
+	}
+
+	private static JobFiring of(String id, JobFiring firing) {
+		return new JobFiring(id, firing.schedule(), firing.id(), firing.rerun()).method("invoices#run");
+	}
+
+	private static JobFiring before(Instant at) {
+		return of("before", skip(at));
+	}
+
+	private static JobFiring since(Instant at) {
+		return of("since", skip(at));
+	}
+
+	private JobRun run(JobFiring firing, Claim.How how) {
+		LeaseKey key = key("stock");
+		JobRun run = granted(fire(key, firing)).run();
+		Claim.End end = firing.end("stock", how, null);
+		assertThat(this.locks.release(key, Duration.ZERO, FenceMark.KEEP, end, TIMEOUT)).isTrue();
+		return run;
+	}
+
+	@Test
+	void aPlannedTimeIsRunOnceThoughTheIdOfTheJobChanges() {
+		Instant at = past(30);
+		run(before(at), How.COMPLETED);
+		for (Instant done : List.of(at, at.minusSeconds(1))) {
+			assertThat(refused(since(done)).reason()).isEqualTo(Reason.OTHER_ID);
+		}
+		assertThat(refused(before(at)).reason()).isEqualTo(Reason.DONE);
+		JobRun first = run(since(at.plusSeconds(2)), How.COMPLETED);
+		assertThat(first.after()).isEqualTo(at);
+		assertThat(refused(before(at.plusSeconds(1))).reason()).isEqualTo(Reason.OTHER_ID);
+		assertThat(refused(before(at.plusSeconds(2))).reason()).isEqualTo(Reason.OTHER_ID);
+		JobRun back = run(before(at.plusSeconds(3)), How.COMPLETED);
+		assertThat(back.after()).isEqualTo(at.plusSeconds(2));
+		assertThat(run(before(at.plusSeconds(4)), How.COMPLETED).after()).isEqualTo(at.plusSeconds(3));
+		assertThat(run(of("since", rerun(at.plusSeconds(5))), How.COMPLETED).after()).isEqualTo(at.plusSeconds(4));
+		assertThat(ended(skip(at), JobRun.Outcome.SUCCEEDED).plannedAt()).as("another method").isEqualTo(at);
+	}
+
+	@Test
+	void aMissedPlannedTimeIsRecordedOnceThoughTheIdOfTheJobChanges() {
+		Instant at = past(30);
+		JobRecords records = JobRecords.of(this.locks);
+		run(before(at.minusSeconds(2)), How.COMPLETED);
+		Duration shortly = Duration.ofSeconds(1);
+		JobFiring late = since(at).startWithin(shortly, null);
+		assertThat(refused(late).reason()).isEqualTo(Reason.TOO_LATE);
+		assertThat(records.expire(key("stock"), since(at.minusSeconds(2)).startWithin(shortly, null))).isEmpty();
+		assertThat(records.expire(key("stock"), late)).get()
+			.satisfies((status) -> assertThat(status.runs().get(0).after()).isEqualTo(at.minusSeconds(2)));
+		assertThat(records.expire(key("stock"), before(at).startWithin(shortly, null))).isEmpty();
+		assertThat(refused(before(at)).reason()).isEqualTo(Reason.OTHER_ID);
+		assertThat(run(before(at.plusSeconds(1)), How.COMPLETED).after()).isEqualTo(at);
+	}
+
+	@Test
+	void anAbandonedPlannedTimeIsOpenForEachIdOfTheJob() {
+		Instant at = past(30);
+		run(before(at.minusSeconds(1)), How.COMPLETED);
+		run(before(at), How.ABANDONED);
+		assertThat(refused(since(at.minusSeconds(1))).reason()).isEqualTo(Reason.OTHER_ID);
+		run(since(at), How.COMPLETED);
+		assertThat(refused(before(at)).reason()).isEqualTo(Reason.OTHER_ID);
+		assertThat(refused(of("before", rerun(at))).reason()).isEqualTo(Reason.OTHER_ID);
+		JobFiring failed = before(at.plusSeconds(1));
+		run(failed, How.COMPLETED);
+		set("stock", "jobs.before.last.outcome", "FAILED");
+		run(failed, How.ABANDONED);
+		assertThat(refused(since(at.plusSeconds(1))).reason()).isEqualTo(Reason.OTHER_ID);
+	}
+
+	@Test
+	void aCrashedRunIsRepeatedUnderItsOwnId() {
+		Instant at = past(30);
+		fire(key("stock"), of("before", rerun(at)));
+		expire("stock");
+		run(of("since", rerun(at.plusSeconds(1))), How.COMPLETED);
+		assertThat(run(of("before", rerun(at.plusSeconds(1))), How.COMPLETED).attempt()).isEqualTo(2);
+		assertThat(refused(of("before", rerun(at.plusSeconds(1)))).reason()).isEqualTo(Reason.OTHER_ID);
+		assertThat(run(of("since", rerun(at.plusSeconds(3))), How.COMPLETED).after()).isEqualTo(at.plusSeconds(1));
+	}
+
+	@Test
+	void anIdHasPeriodsOfItsOwn() {
+		for (Schedule schedule : List.of(new Schedule.FixedRate(LEASE), new Schedule.FixedDelay(LEASE))) {
+			run(of("before", JobFiring.of(JOB, schedule, false)), How.COMPLETED);
+			run(of("since", JobFiring.of(JOB, schedule, false)), How.COMPLETED);
+			assertThat(stored("stock")).doesNotContainKey("method:invoices#run");
+			forget("stock");
+		}
+	}
+
+	@Test
+	void aPlannedTimeIsNotMissedWhileTheJobRunsUnderAnotherId() {
+		Instant at = past(30);
+		LeaseKey key = key("stock");
+		JobFiring firing = before(at);
+		fire(key, firing);
+		JobFiring late = since(at.plusSeconds(1)).startWithin(Duration.ofSeconds(1), null);
+		assertThat(refused(late).reason()).isEqualTo(Reason.OVERLAPPED);
+		assertThat(JobRecords.of(this.locks).expire(key("stock"), late)).isEmpty();
+		this.locks.release(key, Duration.ZERO, FenceMark.KEEP, firing.end("stock", How.ABANDONED, null), TIMEOUT);
+		assertThat(refused(late).reason()).isEqualTo(Reason.TOO_LATE);
+		run(since(at), How.COMPLETED);
+	}
+
+	@Test
+	void aRepetitionThatNeverBeganIsNotOpenForOtherIds() {
+		Instant at = past(30);
+		fire(key("stock"), of("before", rerun(at)));
+		expire("stock");
+		assertThat(run(of("before", rerun(at)), How.ABANDONED).attempt()).isEqualTo(2);
+		assertThat(refused(since(at)).reason()).isEqualTo(Reason.OTHER_ID);
+	}
+
+	@Test
+	void aMethodHasTheseFields() {
+		Instant at = past(30);
+		run(before(at), How.COMPLETED);
+		LeaseKey key = key("stock");
+		fire(key, since(at.plusSeconds(1)));
+		assertThat(stored("stock").get("method:invoices#run"))
+			.isEqualTo(new Document("planned", Date.from(at.plusSeconds(1))).append("id", "since")
+				.append("holder", key.holder())
+				.append("before", Date.from(at)));
+		release(key, Duration.ZERO);
+		fire(key, of("since", rerun(at.plusSeconds(2))));
+		assertThat(stored("stock").get("method:invoices#run"))
+			.isEqualTo(new Document("planned", Date.from(at.plusSeconds(2))).append("id", "since")
+				.append("holder", key.holder())
+				.append("before", Date.from(at.plusSeconds(1))));
+	}
+
+	@Test
+	void aManuallyChangedPlannedTimeOfAMethodIsReplaced() {
+		Instant at = past(30);
+		Document far = new Document("planned", new Date(serverTime() + Duration.ofHours(2).toMillis())).append("id",
+				"x");
+		for (Object value : Arrays.asList(null, "text", 5, true, List.of(1), new Document(),
+				new Document("planned", "now").append("id", 5), far)) {
+			run(before(at), How.COMPLETED);
+			set("stock", "method:invoices#run", value);
+			run(since(at), How.COMPLETED);
+			assertThat(stored("stock").get("method:invoices#run", Document.class))
+				.containsEntry("planned", Date.from(at))
+				.containsEntry("id", "since");
+			forget("stock");
 		}
 	}
 

@@ -9,6 +9,7 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -516,6 +517,30 @@ class JobChecksTests {
 	}
 
 	@Test
+	void anotherLiteralIdOfAMethodMattersWithinAnApplication() {
+		ApplicationContextRunner runner = this.contextRunner.withBean("renamed", Renamed.class)
+			.withPropertyValues("policy.id=x");
+		runner.withPropertyValues("spring.application.name=shop").run((context) -> {
+			assertThat(methodOf(context, "unnamed")).isEqualTo("shop/renamed#unnamed");
+			assertThat(methodOf(context, "named")).isEqualTo("shop/renamed#named");
+			assertThat(methodOf(context, "byProperty")).isNull();
+			assertThat(methodOf(context, "byExpression")).isNull();
+		});
+		runner.run((context) -> assertThat(methodOf(context, "named")).as("of any application").isNull());
+	}
+
+	private static String methodOf(AssertableApplicationContext context, String method) {
+		return declaration(context, context.getBean(Renamed.class), method).method();
+	}
+
+	private static JobMethod.Declaration declaration(AssertableApplicationContext context, Object bean, String method) {
+		Runnable task = new ScheduledMethodRunnable(bean, ReflectionUtils.findMethod(bean.getClass(), method));
+		Collection<JobMethod> methods = context.getBean(ScheduledJobs.class).of(task);
+		assertThat(methods).hasSize(1);
+		return methods.iterator().next().declaration();
+	}
+
+	@Test
 	void propertiesSayWhatHappensToMissedPlannedTimes() {
 		this.contextRunner.withBean(Missed.class)
 			.withPropertyValues("missed.start-within=90m", "dblock.jobs.by-property.when-missed=run",
@@ -529,14 +554,9 @@ class JobChecksTests {
 
 	private static void assertMissed(AssertableApplicationContext context, String method, boolean run,
 			Duration startWithin) {
-		Missed bean = context.getBean(Missed.class);
-		Runnable task = new ScheduledMethodRunnable(bean, ReflectionUtils.findMethod(bean.getClass(), method));
-		assertThat(context.getBean(ScheduledJobs.class).of(task)).singleElement()
-			.extracting(JobMethod::declaration)
-			.satisfies((declaration) -> {
-				assertThat(declaration.runMissed()).isEqualTo(run);
-				assertThat(declaration.startWithin()).isEqualTo(startWithin);
-			});
+		JobMethod.Declaration declaration = declaration(context, context.getBean(Missed.class), method);
+		assertThat(declaration.runMissed()).isEqualTo(run);
+		assertThat(declaration.startWithin()).isEqualTo(startWithin);
 	}
 
 	@ParameterizedTest
@@ -1158,6 +1178,33 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 100)
 		@DistributedLock(name = "unset")
 		void unset() {
+		}
+
+	}
+
+	static class Renamed {
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "unnamed")
+		void unnamed() {
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "named")
+		@JobPolicy(id = "an id")
+		void named() {
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "by-property")
+		@JobPolicy(id = "${policy.id}")
+		void byProperty() {
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "by-expression")
+		@JobPolicy(id = "#{beanName}")
+		void byExpression() {
 		}
 
 	}

@@ -96,7 +96,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	private void add(Object bean, String beanName, Advised proxy, Class<?> type, Method method,
 			Function<JobPolicies, JobMethod.Declaration> declaration) {
 		JobMethod job = this.jobs.method(beanName, type, method.getName(),
-				() -> declaration.apply(new JobPolicies(this.jobs, (text) -> resolve(text, beanName))));
+				() -> declaration.apply(new JobPolicies(this.jobs, beanName, (text) -> resolve(text, beanName))));
 		// Spring's blocking and reactive tasks are identified by these texts
 		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
 		Method invocable = invocable(method, bean.getClass());

@@ -17,6 +17,7 @@ import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -39,10 +40,17 @@ final class JobPolicies {
 
 	private final ScheduledJobs jobs;
 
+	private final String bean;
+
 	private final StringValueResolver placeholders;
 
-	JobPolicies(ScheduledJobs jobs, StringValueResolver placeholders) {
+	/**
+	 * Create the policies of a method.
+	 * @param bean the name of its bean
+	 */
+	JobPolicies(ScheduledJobs jobs, String bean, StringValueResolver placeholders) {
 		this.jobs = jobs;
+		this.bean = bean;
 		this.placeholders = placeholders;
 	}
 
@@ -103,7 +111,24 @@ final class JobPolicies {
 		}
 		return new JobMethod.Declaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
-				options.waitUpTo(), options.minHold(), obstacle, whenClockChanges(policy, settings));
+				options.waitUpTo(), options.minHold(), obstacle, whenClockChanges(policy, settings),
+				method(method, policy));
+	}
+
+	/**
+	 * Return the method by which other ids of a job are known. Within an application, a
+	 * literal id is another one only in another version. One that is evaluated can differ
+	 * between instances because each of them is to run the planned times. The names of
+	 * inner beans differ from start to start.
+	 */
+	private @Nullable String method(Method method, @Nullable JobPolicy policy) {
+		String application = this.placeholders.resolveStringValue("${spring.application.name:}");
+		boolean evaluated = policy != null && (policy.id().contains("${") || policy.id().contains("#{"));
+		if (evaluated || !StringUtils.hasText(application)
+				|| this.bean.contains(BeanFactoryUtils.GENERATED_BEAN_NAME_SEPARATOR)) {
+			return null;
+		}
+		return application + "/" + this.bean + "#" + method.getName();
 	}
 
 	private static @Nullable WhenClockChanges whenClockChanges(@Nullable JobPolicy policy,

@@ -242,10 +242,13 @@ public final class JobMethod {
 	 * @param whenClockChanges what a cron expression with fixed hours plans when the
 	 * clocks of its time zone change; {@code null} if that is left to Spring without
 	 * being set
+	 * @param method the method, by which a planned time is known that was settled under
+	 * another id; {@code null} if other ids do not matter
 	 */
 	public record Declaration(@Nullable String id, @Nullable String lock, String template, LockEngine engine,
 			boolean rerun, boolean runMissed, Duration startWithin, @Nullable Duration waitUpTo,
-			@Nullable Duration minHold, @Nullable String obstacle, @Nullable WhenClockChanges whenClockChanges) {
+			@Nullable Duration minHold, @Nullable String obstacle, @Nullable WhenClockChanges whenClockChanges,
+			@Nullable String method) {
 
 		/**
 		 * Return the id or the full name of the lock; {@code null} if only a call

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo;
@@ -43,7 +44,10 @@ final class JobPlan {
 	private @Nullable Instant last;
 
 	/** When another schedule was last reported, by the scheduler's clock. */
-	private @Nullable Instant disagreed;
+	private final AtomicReference<@Nullable Instant> disagreed = new AtomicReference<>();
+
+	/** When a settlement under another id was last reported, by the same clock. */
+	private final AtomicReference<@Nullable Instant> renamed = new AtomicReference<>();
 
 	/** The {@code nanoTime} at which the trigger was asked first. */
 	private volatile @Nullable Long asked;
@@ -269,13 +273,11 @@ final class JobPlan {
 		return new JobInfo.Schedule(this.description, (this.trigger != null) ? this.trigger.next(this.own) : null);
 	}
 
-	private synchronized boolean mayReport() {
+	private boolean mayReport(AtomicReference<@Nullable Instant> last) {
 		Instant now = this.own.instant();
-		if (this.disagreed != null && Duration.between(this.disagreed, now).abs().compareTo(HOUR) < 0) {
-			return false;
-		}
-		this.disagreed = now;
-		return true;
+		Instant before = last.get();
+		return (before == null || Duration.between(before, now).abs().compareTo(HOUR) >= 0)
+				&& last.compareAndSet(before, now);
 	}
 
 	/**
@@ -293,12 +295,25 @@ final class JobPlan {
 		for (JobRun run : runs) {
 			boolean differs = (run.plan() != null) ? !run.plan().equals(schedules) : schedules.equals(text());
 			if (differs && !planning.isPlanned(run.plannedAt(), this.own) && !run.plannedAt().isBefore(since)
-					&& mayReport()) {
+					&& mayReport(this.disagreed)) {
 				logger.warn("The job '{}' was run by {} for the planned time {} by {}, but this instance has '{}'."
 						+ " Instances with different schedules or time zones all run the job; give all of them the"
 						+ " same schedule and time zone", run.jobId(), run.instance(), run.plannedAt(),
 						(run.plan() != null) ? "the schedule '" + run.plan() + "'" : "another schedule", schedules);
 			}
+		}
+	}
+
+	/**
+	 * Log once per hour that planned times are settled under another id.
+	 * @param jobId the id of the job
+	 */
+	void reportOtherId(String jobId) {
+		if (mayReport(this.renamed)) {
+			logger.warn("Planned times of the job '{}' are run, or recorded as missed, under another id of its method,"
+					+ " and not under this one as well. This is as it should be while instances of another version, with"
+					+ " that id, are replaced. If two applications mean different jobs, give their locks different"
+					+ " names", jobId);
 		}
 	}
 

@@ -2,6 +2,8 @@ package dev.dblock.job.schedule;
 
 import java.util.List;
 
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,10 @@ final class JobReports {
 		JobRun last = answer.lastRun();
 		if (last != null && declaration != null) {
 			plan.compare(List.of(last), plans.knownText());
+		}
+		JobRefusal verdict = answer.verdict();
+		if (verdict != null && verdict.reason() == Reason.OTHER_ID) {
+			plan.reportOtherId(name(declaration));
 		}
 	}
 

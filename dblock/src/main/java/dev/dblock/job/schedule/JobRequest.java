@@ -79,7 +79,7 @@ record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean l
 		if (firing == null) {
 			firing = JobFiring.of(declaration.id(), schedule, declaration.rerun());
 			if (scheduled) {
-				firing = firing.startWithin(declaration.startWithin(), plan);
+				firing = firing.startWithin(declaration.startWithin(), plan).method(declaration.method());
 			}
 		}
 		return isRepeated() ? firing.answerWithin(patience(this.timeouts)) : firing;

@@ -139,7 +139,7 @@ sealed interface NextFiring {
 		return switch (verdict.reason()) {
 			case RUNNING, OVERLAPPED ->
 				refusal.holder().remaining().isZero() ? null : now.plus(refusal.holder().remaining());
-			case DONE, NOT_DUE, TOO_LATE, PAUSED -> null;
+			case DONE, OTHER_ID, NOT_DUE, TOO_LATE, PAUSED -> null;
 		};
 	}
 

@@ -12,6 +12,8 @@ import java.util.function.Supplier;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobNews;
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
 import dev.dblock.support.FailureLog;
@@ -68,7 +70,7 @@ final class PlannedTimeAccount {
 				reportSettledBy(asked, run);
 			}
 			this.unlocked = null;
-			reportDoubtful(asked);
+			reportDoubtful(asked, null);
 		}
 		catch (RuntimeException ex) {
 			FailureLog.warn(logger, ex,
@@ -96,8 +98,11 @@ final class PlannedTimeAccount {
 		if (asked == null || answer.refusal() == null) {
 			return;
 		}
+		JobRefusal verdict = answer.verdict();
+		boolean elsewhere = verdict != null && verdict.reason() == Reason.OTHER_ID;
 		try {
-			reportDoubtful(asked);
+			reportDoubtful(asked,
+					(elsewhere && asked.firing().schedule() instanceof Schedule.Planned planned) ? planned.at() : null);
 		}
 		catch (RuntimeException ex) {
 			FailureLog.warn(logger, ex,
@@ -110,8 +115,10 @@ final class PlannedTimeAccount {
 	 * Report what grants have settled whose answers were lost. This instance learns of
 	 * such a grant only from the record. As long as it is the last entry, it can still be
 	 * abandoned, or granted again.
+	 * @param elsewhere a planned time that was settled under another id; {@code null} if
+	 * none is known
 	 */
-	private void reportDoubtful(Asked asked) {
+	private void reportDoubtful(Asked asked, @Nullable Instant elsewhere) {
 		DoubtfulTimes doubtful = asked.method().doubtful();
 		JobStatus status = doubtful.isEmpty() ? null : status(asked);
 		if (status == null || status.runs().isEmpty()) {
@@ -121,7 +128,8 @@ final class PlannedTimeAccount {
 		// That of the entry before the oldest one that is left
 		Instant earlier = runs.get(runs.size() - 1).after();
 		Instant unknown = null;
-		for (Instant planned : doubtful.before(runs.get(0).plannedAt())) {
+		Instant last = runs.get(0).plannedAt();
+		for (Instant planned : doubtful.before((elsewhere != null && elsewhere.isAfter(last)) ? elsewhere : last)) {
 			JobRun granted = runs.stream()
 				.filter((run) -> isAttempt(run, planned, asked.declaration().engine().acquirer()))
 				.findFirst()
@@ -294,6 +302,11 @@ final class PlannedTimeAccount {
 			return new Cause(true, "the job was paused until " + resumedAt);
 		}
 		JobRun before = settled.before();
+		Instant after = settled.by().after();
+		if (before == null && status != null && after != null && planned.isBefore(settled.by().plannedAt())) {
+			return new Cause(true,
+					"until %s, another version of the application had another id for it".formatted(after));
+		}
 		JobRun ran = (before != null && before.outcome() != JobRun.Outcome.MISSED) ? before : null;
 		if (ran != null && ran.endedAt() != null && planned.isBefore(ran.endedAt())) {
 			return new Cause(true, "the run for %s was in progress on %s until %s".formatted(ran.plannedAt(),

@@ -139,8 +139,8 @@ interface ClaimStatements {
 		boolean isDue();
 
 		/**
-		 * Add the condition to the filter of a grant that the claims were not paused
-		 * since the record was read.
+		 * Add the condition to the filter of a grant that what it was decided by has not
+		 * changed since the record was read.
 		 */
 		void addToFilter(BsonDocument filter);
 
@@ -162,9 +162,11 @@ interface ClaimStatements {
 	 * @param pausedAt the date of the pause
 	 * @param pausedFrom the same date, which stays when the claims are resumed
 	 * @param resumedAt the date at which they were last resumed
+	 * @param origin the field that records with other ids share with this one;
+	 * {@code null} if there is none
 	 */
 	record Fields(String record, String last, String paused, String pausedBy, String pausedAt, String pausedFrom,
-			String resumedAt) {
+			String resumedAt, @Nullable String origin) {
 	}
 
 	/**
@@ -174,8 +176,22 @@ interface ClaimStatements {
 	 * @param holder the path of the id of the acquisition that was granted
 	 * @param texts the texts that are set, by their paths
 	 * @param endedAt the path of the date of the release
+	 * @param reopening how the claim is opened to records with other ids; {@code null} if
+	 * it is not
 	 */
-	record End(String id, String holder, Map<String, String> texts, String endedAt) {
+	record End(String id, String holder, Map<String, String> texts, String endedAt, @Nullable Reopening reopening) {
+	}
+
+	/**
+	 * The change by which a claim whose work never began is open again for records with
+	 * other ids, in the same update as its release: otherwise, the next grant could
+	 * already regard it as settled.
+	 *
+	 * @param open selects the document if work for the same claim did not begin before
+	 * @param before the path of the date of the last claim that was settled before
+	 * @param settled the path of the date of the last claim that was settled
+	 */
+	record Reopening(BsonDocument open, String before, String settled) {
 	}
 
 	/**

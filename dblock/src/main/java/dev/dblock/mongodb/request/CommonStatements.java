@@ -15,6 +15,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.Claimed;
+import dev.dblock.mongodb.request.ClaimStatements.Reopening;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
@@ -151,6 +152,23 @@ abstract class CommonStatements implements Statements {
 	}
 
 	/**
+	 * Release the lock of a grant whose work never began, and open its claim to records
+	 * with other ids. Such a release has no minimum hold.
+	 * @return whether there was something to open, and the lock is released
+	 */
+	private static boolean reopen(StoreRequest store, BsonDocument filter, BsonDocument update,
+			ClaimStatements.End end) {
+		Reopening reopening = end.reopening();
+		if (reopening == null) {
+			return false;
+		}
+		BsonDocument open = filter.clone();
+		open.putAll(reopening.open());
+		return updateUnrecorded(store, open,
+				update.clone().append("$rename", doc(reopening.before(), text(reopening.settled()))));
+	}
+
+	/**
 	 * Release a lock that remains unavailable for the rest of its minimum hold.
 	 */
 	abstract boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
@@ -171,7 +189,8 @@ abstract class CommonStatements implements Statements {
 	private boolean releaseClaim(StoreRequest store, LeaseKey lease, BsonDocument update, Claim.End how) {
 		ClaimStatements.End end = this.claims.end(how);
 		BsonDocument ended = recording(update, end);
-		return releaseClaim(lease, end, (filter) -> updateUnrecorded(store, filter, ended),
+		return releaseClaim(lease, end,
+				(filter) -> reopen(store, filter, ended, end) || updateUnrecorded(store, filter, ended),
 				(filter) -> updateUnrecorded(store, filter, update));
 	}
 

@@ -49,6 +49,12 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	/** Whether the last planned time is still to be run. */
 	private static final BsonDocument OPEN = doc("$lte", END, BsonNull.VALUE);
 
+	/**
+	 * The last planned time that was settled under another id of the method; {@code null}
+	 * if there is none.
+	 */
+	private static final BsonString ELSEWHERE = ref("$$elsewhere");
+
 	/** The fencing token of the grant. */
 	private static final BsonString TOKEN = ref("$$token");
 
@@ -86,7 +92,7 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	JobExpressions(Request request) {
 		this.request = request;
 		this.firing = (JobFiring) request.claim();
-		this.job = new JobFields(request.id());
+		this.job = new JobFields(request.key());
 		this.last = ref("$" + this.job.path(JobFields.LAST));
 		this.planned = last(JobFields.PLANNED);
 		this.attempt = last(JobFields.ATTEMPT);
@@ -106,15 +112,23 @@ final class JobExpressions implements ClaimStatements.Expressions {
 			.append(JobFields.AFTER_CRASH, doc("$cond", isAfterCrash(), BsonBoolean.TRUE, ref("$$REMOVE")))
 			.append(JobFields.AFTER, after());
 		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
-		return let(doc("same", isSame()).append("end", end()),
+		if (this.job.method() != null) {
+			BsonDocument before = doc("$cond", doc("$eq", method(JobFields.PLANNED), ref("$$due." + JobFields.PLANNED)),
+					method(JobFields.BEFORE), method(JobFields.PLANNED));
+			grant.append(this.job.method(), doc("$cond", doc("$gt", ELSEWHERE, ref("$$due." + JobFields.PLANNED)),
+					ref("$" + this.job.method()), settled(ref("$$due." + JobFields.PLANNED), before)));
+		}
+		BsonDocument decided = let(doc("same", isSame()).append("end", end()),
 				let(doc("due", due()).append("moves", moves), replacement(isDue, grant, run, moved())));
+		return (this.job.method() != null) ? let(doc("elsewhere", elsewhere()), decided) : decided;
 	}
 
 	/**
 	 * Return the document after the request in the usual case: there was no run yet, or
-	 * the end of another firing's run is recorded, and a later planned time is requested.
-	 * A firing that is due in any other case is refused. Parsing an expression takes a
-	 * server longer than its evaluation, so this one contains only what is necessary.
+	 * the end of another firing's run is recorded, and a later planned time is requested
+	 * than was settled under any id of the method. A firing that is due in any other case
+	 * is refused. Parsing an expression takes a server longer than its evaluation, so
+	 * this one contains only what is necessary.
 	 */
 	@Override
 	public @Nullable BsonDocument usualReplacement(BsonDocument free, BsonDocument grant) {
@@ -130,8 +144,38 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		if (latest != null) {
 			isDue.getArray("$and").add(doc("$lte", NOW, latest));
 		}
+		BsonValue after = this.planned;
+		if (this.job.method() != null) {
+			BsonString settled = method(JobFields.PLANNED);
+			isDue.getArray("$and").add(doc("$lt", settled, at(asked)));
+			after = doc("$ifNull", doc("$max", this.planned, settled), ref("$$REMOVE"));
+			grant.append(this.job.method(), settled(at(asked), settled));
+		}
 		BsonDocument moved = doc("$cond", none, new BsonArray(), new BsonArray(List.of(this.last)));
-		return replacement(isDue, grant, run(at(asked), FIRST).append(JobFields.AFTER, this.planned), moved);
+		return replacement(isDue, grant, run(at(asked), FIRST).append(JobFields.AFTER, after), moved);
+	}
+
+	private BsonString method(String field) {
+		return ref("$" + this.job.method() + "." + field);
+	}
+
+	private BsonDocument settled(BsonValue planned, BsonValue before) {
+		return doc(JobFields.PLANNED, planned).append(JobFields.ID, literal(this.job.key()))
+			.append(JobFields.RUN_HOLDER, literal(this.request.holder()))
+			.append(JobFields.BEFORE, doc("$ifNull", before, BsonNull.VALUE));
+	}
+
+	/** By {@code JobRecord.elsewhere()}. */
+	private BsonDocument elsewhere() {
+		BsonString settled = method(JobFields.PLANNED);
+		BsonDocument known = doc("$and", hasType(settled, "date"),
+				doc("$ne", method(JobFields.ID), literal(this.job.key())), doc("$not", isFarAhead(settled)));
+		return doc("$cond", known, settled, BsonNull.VALUE);
+	}
+
+	/** Null sorts before every date. Only a planned time that is known has a method. */
+	private BsonDocument isSettledElsewhere() {
+		return doc("$gte", ELSEWHERE, at((Schedule.Planned) this.firing.schedule()));
 	}
 
 	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonDocument run, BsonDocument moved) {
@@ -166,6 +210,9 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	public void addTo(BsonDocument projection) {
 		projection.append(this.job.path(JobFields.LAST), new BsonInt32(1))
 			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1));
+		if (this.job.method() != null) {
+			projection.append(this.job.method(), new BsonInt32(1));
+		}
 	}
 
 	/**
@@ -183,8 +230,8 @@ final class JobExpressions implements ClaimStatements.Expressions {
 			branches.add(branch(doc("$gt", earliest(asked), NOW), BsonNull.VALUE));
 		}
 		branches.add(branch(doc("$not", isReadable()), BsonNull.VALUE));
-		branches.add(branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()),
-				doc("$cond", isInTime(), attempt(firstPlanned(), FIRST), BsonNull.VALUE)));
+		branches.add(branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead(this.planned)),
+				doc("$cond", isOpen(), attempt(firstPlanned(), FIRST), BsonNull.VALUE)));
 		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
 			BsonDocument crashes = literals(JobRun.Outcome.CRASHED.name(), JobRun.Outcome.LOST.name());
@@ -197,6 +244,9 @@ final class JobExpressions implements ClaimStatements.Expressions {
 			}
 			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, FIRST))));
 			branches.add(branch(abandoned, sameAttempt()));
+		}
+		if (this.job.method() != null) {
+			branches.add(branch(isSettledElsewhere(), BsonNull.VALUE));
 		}
 		BsonDateTime latest = latest();
 		if (latest != null) {
@@ -232,6 +282,11 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		return (latest != null) ? doc("$lte", NOW, latest) : BsonBoolean.TRUE;
 	}
 
+	/** Whether the planned time is neither too late nor settled under another id. */
+	private BsonValue isOpen() {
+		return (this.job.method() != null) ? doc("$and", isInTime(), doc("$not", isSettledElsewhere())) : isInTime();
+	}
+
 	/** By {@code StoredRun.crashKnownAt()}. */
 	private BsonDocument isRepeatedInTime() {
 		BsonDocument known = doc("$cond", doc("$eq", ref("$" + LockDocument.HOLDER), last(JobFields.RUN_HOLDER)),
@@ -250,7 +305,12 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		BsonDocument settled = doc("$and", doc("$lt", this.planned, planned),
 				doc("$or", doc("$not", OPEN), doc("$gt", this.attempt, FIRST)));
 		BsonDocument before = doc("$cond", doc("$lte", this.planned, planned), last(JobFields.AFTER), ref("$$REMOVE"));
-		return doc("$cond", settled, this.planned, before);
+		BsonDocument own = doc("$cond", settled, this.planned, before);
+		if (this.job.method() == null) {
+			return own;
+		}
+		BsonDocument elsewhere = doc("$cond", doc("$lt", ELSEWHERE, planned), ELSEWHERE, BsonNull.VALUE);
+		return doc("$ifNull", doc("$max", own, elsewhere), ref("$$REMOVE"));
 	}
 
 	/** False after a manual change; refused then, so that the caller repairs it. */
@@ -258,14 +318,14 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		return doc("$in", doc("$type", this.planned), DATE_OR_MISSING);
 	}
 
-	private BsonDocument isFarAhead() {
-		return doc("$gt", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED)));
+	private static BsonDocument isFarAhead(BsonValue planned) {
+		return doc("$gt", planned, doc("$add", NOW, number(JobDecision.LATEST_STORED)));
 	}
 
 	/** As {@code JobDecision.isSame()}. */
 	private BsonDocument isSame() {
 		return doc("$and", doc("$eq", last(JobFields.FIRING), literal(this.firing.id())),
-				doc("$not", doc("$in", this.outcome, DONE)), doc("$or", isInTime(), hasBegun()));
+				doc("$not", doc("$in", this.outcome, DONE)), doc("$or", isOpen(), hasBegun()));
 	}
 
 	/** By {@code StoredRun.hasBegun()}. */

@@ -5,6 +5,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
+import dev.dblock.claim.Claim;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The location of one job's run record within the document of its lock.
  */
@@ -57,6 +60,12 @@ final class JobFields {
 	/** The schedules of the job on the instance of the run. */
 	static final String PLAN = "plan";
 
+	/** The key of the record in which a planned time of a method was settled. */
+	static final String ID = "id";
+
+	/** The planned time of a method that was settled before, or null. */
+	static final String BEFORE = "before";
+
 	static final String BY = "by";
 
 	static final String AT = "at";
@@ -71,9 +80,27 @@ final class JobFields {
 
 	private final String path;
 
+	private final @Nullable String method;
+
 	JobFields(String jobId) {
+		this(jobId, null);
+	}
+
+	JobFields(Claim.Key key) {
+		this(key.id(), key.origin());
+	}
+
+	private JobFields(String jobId, @Nullable String method) {
 		this.key = key(jobId);
 		this.path = JOBS + "." + this.key;
+		this.method = (method != null) ? methodField(method) : null;
+	}
+
+	/**
+	 * Return the field for a method.
+	 */
+	static String methodField(String method) {
+		return LockDocument.METHOD + key(method);
 	}
 
 	/**
@@ -97,6 +124,14 @@ final class JobFields {
 
 	String key() {
 		return this.key;
+	}
+
+	/**
+	 * Return the field for the method of the job; {@code null} if other ids do not
+	 * matter.
+	 */
+	@Nullable String method() {
+		return this.method;
 	}
 
 	/**

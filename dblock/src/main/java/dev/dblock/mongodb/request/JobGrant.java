@@ -3,6 +3,7 @@ package dev.dblock.mongodb.request;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.claim.ClaimRecord.LockState;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobFiring;
@@ -13,6 +14,7 @@ import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonNull;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
@@ -35,13 +37,21 @@ final class JobGrant implements ClaimStatements.Grant {
 
 	private final JobDecision decision;
 
+	/** What the method's field contains; {@code null} if it is absent. */
+	private final @Nullable BsonValue method;
+
+	private final JobDecision.@Nullable Elsewhere elsewhere;
+
 	private final long now;
 
-	private JobGrant(Request request, JobFields job, JobRecord record, JobDecision decision, long now) {
+	private JobGrant(Request request, JobFields job, JobRecord record, JobDecision decision, @Nullable BsonValue method,
+			JobDecision.@Nullable Elsewhere elsewhere, long now) {
 		this.request = request;
 		this.job = job;
 		this.record = record;
 		this.decision = decision;
+		this.method = method;
+		this.elsewhere = elsewhere;
 		this.now = now;
 	}
 
@@ -53,10 +63,13 @@ final class JobGrant implements ClaimStatements.Grant {
 	 * @param now milliseconds of the server's clock
 	 */
 	static JobGrant of(Request request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now) {
-		JobFields job = new JobFields(request.id());
+		JobFields job = new JobFields(request.key());
 		JobRecord record = JobRecord.read(stored, job);
-		JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(lock, now), now);
-		return new JobGrant(request, job, record, decision, now);
+		LockState state = JobRecord.stateOf(lock, now);
+		JobDecision.Elsewhere elsewhere = JobRecord.elsewhere(stored, job, state, now);
+		JobDecision decision = JobDecision.of(request, record.toJob(), state, elsewhere, now);
+		BsonValue method = (stored != null && job.method() != null) ? stored.get(job.method()) : null;
+		return new JobGrant(request, job, record, decision, method, elsewhere, now);
 	}
 
 	@Override
@@ -78,6 +91,9 @@ final class JobGrant implements ClaimStatements.Grant {
 		else {
 			filter.append(this.job.path(JobFields.LAST), CommonStatements.IS_ABSENT);
 		}
+		if (this.job.method() != null) {
+			filter.append(this.job.method(), (this.method != null) ? this.method : CommonStatements.IS_ABSENT);
+		}
 	}
 
 	@Override
@@ -85,6 +101,24 @@ final class JobGrant implements ClaimStatements.Grant {
 		BsonDocument set = grant.getDocument("$set");
 		set.append(this.job.path(JobFields.LAST), run(set.getInt64(LockDocument.TOKEN)))
 			.append(this.job.path(JobFields.RUNS), runs());
+		settle(set);
+	}
+
+	/**
+	 * Record that the planned time is settled for the method, unless a later one is.
+	 */
+	private void settle(BsonDocument set) {
+		long planned = this.decision.planned();
+		if (this.job.method() == null || (this.elsewhere != null && this.elsewhere.planned() > planned)) {
+			return;
+		}
+		BsonDocument known = (this.method instanceof BsonDocument fields) ? fields : new BsonDocument();
+		boolean again = date(planned).equals(known.get(JobFields.PLANNED));
+		BsonDocument settled = new BsonDocument(JobFields.PLANNED, date(planned))
+			.append(JobFields.ID, text(this.job.key()))
+			.append(JobFields.RUN_HOLDER, text(this.request.holder()))
+			.append(JobFields.BEFORE, known.get(again ? JobFields.BEFORE : JobFields.PLANNED, BsonNull.VALUE));
+		set.append(this.job.method(), settled);
 	}
 
 	/**
@@ -105,8 +139,10 @@ final class JobGrant implements ClaimStatements.Grant {
 		}
 		BsonDocument missed = run(number(0)).append(JobFields.ENDED, date(this.now))
 			.append(JobFields.OUTCOME, text(JobRun.Outcome.MISSED.name()));
-		return new ClaimStatements.Expiry(filter,
-				new BsonDocument(this.job.path(JobFields.LAST), missed).append(this.job.path(JobFields.RUNS), runs()));
+		BsonDocument fields = new BsonDocument(this.job.path(JobFields.LAST), missed)
+			.append(this.job.path(JobFields.RUNS), runs());
+		settle(fields);
+		return new ClaimStatements.Expiry(filter, fields);
 	}
 
 	private BsonDocument run(BsonValue token) {

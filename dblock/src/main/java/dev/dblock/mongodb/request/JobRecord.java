@@ -6,6 +6,7 @@ import java.util.List;
 import dev.dblock.LockInfo;
 import dev.dblock.claim.ClaimRecord.LockState;
 import dev.dblock.job.GrantedRun;
+import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob;
@@ -102,6 +103,28 @@ final class JobRecord {
 
 	private static int size(BsonDocument fields) {
 		return new RawBsonDocument(fields, new BsonDocumentCodec()).getByteBuffer().remaining();
+	}
+
+	/**
+	 * Return what was settled for the method of a job under another id. A planned time
+	 * that is far ahead does not count: the clock was set back.
+	 * @param document the document of the lock
+	 * @param lock the state of the lock
+	 * @param now milliseconds of the server's clock
+	 * @return the last planned time; {@code null} if there is none
+	 */
+	static JobDecision.@Nullable Elsewhere elsewhere(@Nullable BsonDocument document, JobFields job, LockState lock,
+			long now) {
+		String field = job.method();
+		if (document == null || field == null || !(document.get(field) instanceof BsonDocument method)
+				|| job.key().equals(text(method, JobFields.ID))) {
+			return null;
+		}
+		Long planned = date(method, JobFields.PLANNED);
+		String holder = text(method, JobFields.RUN_HOLDER);
+		return (planned != null && planned <= now + JobDecision.LATEST_STORED)
+				? new JobDecision.Elsewhere(planned, lock.taken() && holder != null && holder.equals(lock.holder()))
+				: null;
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.Map;
 
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecord.LockState;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.claim.Claimed;
 import dev.dblock.job.JobDecision;
@@ -15,6 +16,8 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob.RunEnd;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +27,11 @@ final class JobStatements implements ClaimStatements {
 
 	@Override
 	public Fields fields(Claim.Key key) {
-		JobFields job = new JobFields(key.id());
+		JobFields job = new JobFields(key);
 		String paused = job.path(JobFields.PAUSED);
 		return new Fields(job.path(), job.path(JobFields.LAST), paused, paused + "." + JobFields.BY,
-				paused + "." + JobFields.AT, job.path(JobFields.PAUSED_FROM), job.path(JobFields.RESUMED));
+				paused + "." + JobFields.AT, job.path(JobFields.PAUSED_FROM), job.path(JobFields.RESUMED),
+				job.method());
 	}
 
 	@Override
@@ -53,7 +57,10 @@ final class JobStatements implements ClaimStatements {
 	@Override
 	public Refusal refusal(Request request, @Nullable LockDocument document, long now) {
 		JobRecord record = record(request.key(), document);
-		JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
+		LockState lock = JobRecord.stateOf(document, now);
+		BsonDocument stored = (document != null) ? document.fields() : null;
+		JobDecision decision = JobDecision.of(request, record.toJob(), lock,
+				JobRecord.elsewhere(stored, new JobFields(request.key()), lock, now), now);
 		return new Refusal(decision.refusal(), record.malformed() != null, decision.granted());
 	}
 
@@ -85,28 +92,46 @@ final class JobStatements implements ClaimStatements {
 	@Override
 	public End end(Claim.End end) {
 		RunEnd ended = (RunEnd) end;
-		return end(new JobFields(ended.jobId()).path(JobFields.LAST), ended);
+		JobFields job = new JobFields(ended.jobId());
+		return end(job.path(JobFields.LAST), ended, reopening(job, ended.open()));
 	}
 
 	@Override
 	public @Nullable End forced(BsonDocument stored, String holder) {
 		String run = JobRecord.pathOfRun(stored, holder);
-		return (run != null) ? end(run, RunEnd.FORCED) : null;
+		return (run != null) ? end(run, RunEnd.FORCED, null) : null;
 	}
 
-	private static End end(String run, RunEnd end) {
+	/**
+	 * Return the change by which a planned time is open for all ids of its method.
+	 */
+	private static @Nullable Reopening reopening(JobFields job, RunEnd.@Nullable Open open) {
+		if (open == null) {
+			return null;
+		}
+		String method = JobFields.methodField(open.method()) + ".";
+		BsonValue planned = BsonParts.date(open.planned().toEpochMilli());
+		BsonDocument unbegun = new BsonDocument(job.last(JobFields.PLANNED), planned)
+			.append(job.last(JobFields.ATTEMPT), new BsonInt32(1))
+			.append(job.last(JobFields.AGAIN), CommonStatements.IS_ABSENT)
+			.append(method + JobFields.PLANNED, planned)
+			.append(method + JobFields.ID, BsonParts.text(job.key()));
+		return new Reopening(unbegun, method + JobFields.BEFORE, method + JobFields.PLANNED);
+	}
+
+	private static End end(String run, RunEnd end, @Nullable Reopening reopening) {
 		Map<String, String> texts = new LinkedHashMap<>();
 		texts.put(run + "." + JobFields.OUTCOME, end.outcome().name());
 		if (end.error() != null) {
 			texts.put(run + "." + JobFields.ERROR, end.error());
 		}
-		return new End(end.jobId(), run + "." + JobFields.RUN_HOLDER, texts, run + "." + JobFields.ENDED);
+		return new End(end.jobId(), run + "." + JobFields.RUN_HOLDER, texts, run + "." + JobFields.ENDED, reopening);
 	}
 
 	@Override
 	public Rehearsal rehearsal(String id, String text) {
-		return new Rehearsal(JobFiring.of(id, new Schedule.Planned(Instant.EPOCH), true),
-				JobFiring.of(id, new Schedule.FixedRate(Duration.ofDays(1)), true),
+		return new Rehearsal(JobFiring.of(id, new Schedule.Planned(Instant.EPOCH), true).method(text),
+				JobFiring.of(id, new Schedule.FixedRate(Duration.ofDays(1)), true).method(text),
 				new RunEnd(id, JobRun.Outcome.SUCCEEDED, text));
 	}
 

@@ -48,6 +48,13 @@ public final class LockDocument {
 
 	static final String JOBS = "jobs";
 
+	/**
+	 * Followed by a method: the last planned time that was settled for it, under
+	 * whichever id of its job. Not within a common object, so that a manual change of it
+	 * cannot fail a grant.
+	 */
+	static final String METHOD = "method:";
+
 	public static final String CLEAN_UP_AT = "cleanUpAt";
 
 	/** The number of tokens for each millisecond of the server's clock. */

@@ -128,7 +128,8 @@ final class PipelineStatements extends CommonStatements {
 		.append("$set", doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE))
 		.append("$currentDate", doc(LockDocument.RELEASED_AT, BsonBoolean.TRUE))
 		.append("$max", doc(LockDocument.CLEAN_UP_AT, BsonParts.date(0)))
-		.append("$inc", doc("writes", number(1)));
+		.append("$inc", doc("writes", number(1)))
+		.append("$rename", doc(LockDocument.WHY, text("renamed")));
 
 	private final LeaseTimes times;
 
@@ -202,6 +203,7 @@ final class PipelineStatements extends CommonStatements {
 
 	static void requireUpdated(BsonDocument answer) {
 		if (answer.containsKey(LockDocument.HOLDER) || !answer.isDateTime(LockDocument.RELEASED_AT)
+				|| answer.containsKey(LockDocument.WHY)
 				|| !BsonBoolean.FALSE.equals(answer.get(LockDocument.FENCE_PENDING))) {
 			throw new InvalidDataAccessResourceUsageException(
 					"The server does not update documents as MongoDB does, so that no lock could be released: after "
@@ -242,6 +244,8 @@ final class PipelineStatements extends CommonStatements {
 		stages.add(ONLY_ID);
 		stages.addAll(grant(usual, Objects.requireNonNull(usualReplacement(usual))));
 		stages.add(doc("$set", ended(released(0, FenceMark.SET), this.claims.end(rehearsal.end()))));
+		// Refused, since the planned time was run
+		stages.addAll(grant(usual, replacement(usual)));
 		stages.addAll(grant(other, replacement(other)));
 		stages.add(REMOVABLE);
 		return stages;
@@ -500,8 +504,12 @@ final class PipelineStatements extends CommonStatements {
 	@Override
 	<T> Optional<T> read(StoreRequest store, String name, Claim.Key key,
 			BiFunction<LockDocument, Long, @Nullable T> reading) {
-		return find(store, name, PROJECTION.clone().append(this.claims.fields(key).record(), new BsonInt32(1)),
-				reading);
+		ClaimStatements.Fields fields = this.claims.fields(key);
+		BsonDocument projection = PROJECTION.clone().append(fields.record(), new BsonInt32(1));
+		if (fields.origin() != null) {
+			projection.append(fields.origin(), new BsonInt32(1));
+		}
+		return find(store, name, projection, reading);
 	}
 
 	@Override

@@ -760,7 +760,7 @@ class JobTaskTests {
 		this.answer = failed();
 		this.timers.tick();
 		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
-		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost));
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost, settled()));
 		grantNext(after(at("12:40:00"), at("12:20:00")));
 		grantNext(after(at("13:00:00"), at("12:40:00")));
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
@@ -774,11 +774,11 @@ class JobTaskTests {
 		this.answer = failed();
 		this.timers.tick();
 		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
-		this.status = () -> Optional.of(recorded(null, lost));
+		this.status = () -> Optional.of(recorded(null, lost, settled()));
 		this.answer = refused(Reason.RUNNING, null);
 		this.timers.tick();
 		assertThat(this.givenUp).as("it can still be granted again").isEmpty();
-		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost));
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost, settled()));
 		this.timers.tick();
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 	}
@@ -789,13 +789,37 @@ class JobTaskTests {
 		this.answer = failed();
 		this.timers.tick();
 		JobRun begun = after(at("12:20:00"), at("11:40:00"));
-		this.status = () -> Optional.of(recorded(null, begun));
+		this.status = () -> Optional.of(recorded(null, begun, settled()));
 		this.answer = grantedRun(begun);
 		this.timers.fire();
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED)));
 		grantNext(after(at("12:40:00"), at("12:20:00")));
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void runThatNeverBeganHereIsReportedOnceAnotherIdIsLater() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED), settled()));
+		this.answer = refused(Reason.OTHER_ID, null);
+		this.timers.fire();
+		assertThat(this.givenUp).as("it can still be granted again").isEmpty();
+		this.timers.tick();
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void plannedTimesAfterARunUnderAnotherIdAreSkipped(CapturedOutput output) {
+		knownCron("0 */20 * * * *");
+		JobRun run = after(at("12:20:00"), at("11:40:00"));
+		this.status = () -> Optional.of(recorded(null, run));
+		grantNext(run);
+		assertThat(this.givenUp).isEmpty();
+		assertThat(output).containsOnlyOnce("skipped its planned time 2026-03-01T12:00:00Z: until 2026-03-01T11:40:00Z,"
+				+ " another version of the application had another id for it");
 	}
 
 	@Test
@@ -823,7 +847,7 @@ class JobTaskTests {
 		this.answer = refused(Reason.DONE, null);
 		beside.fire(new Schedule.Planned(at("12:20:00")));
 		assertThat(this.givenUp).isEmpty();
-		this.status = () -> Optional.of(recorded(null, begun));
+		this.status = () -> Optional.of(recorded(null, begun, settled()));
 		this.answer = grantedRun(begun);
 		this.timers.fire();
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
@@ -867,6 +891,11 @@ class JobTaskTests {
 			throw new AssertionError("no doubt is left");
 		};
 		grantNext(after(at("13:00:00"), at("12:40:00")));
+	}
+
+	private JobRun settled() {
+		return new JobRun(NAME, at("11:40:00"), 1, at("11:40:00"), at("11:40:01"), JobRun.Outcome.SUCCEEDED, "this", 1,
+				null);
 	}
 
 	private JobRun own(Instant planned, JobRun.@Nullable Outcome outcome) {
@@ -1219,6 +1248,20 @@ class JobTaskTests {
 	}
 
 	@Test
+	void runUnderAnotherIdIsLoggedOnceAndFinal(CapturedOutput output) {
+		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		this.answer = refused(Reason.OTHER_ID, null);
+		this.timers.tick();
+		this.task.call(JobRequest.first(new Schedule.Planned(at("13:00:00"))));
+		assertThat(output)
+			.containsOnlyOnce("Planned times of the job 'job' are run, or recorded as missed, under another id");
+		assertThat(this.timers.pending).as("retries").isEmpty();
+		this.time.pass(Duration.ofHours(1));
+		this.task.call(JobRequest.first(new Schedule.Planned(at("14:00:00"))));
+		assertThat(output.toString().split("under another id", -1)).hasSize(3);
+	}
+
+	@Test
 	void plannedTimeOfAWrongClockTakesOverFromNothing(CapturedOutput output) {
 		this.time.set(Duration.ofHours(3));
 		this.task.byTrigger(new CronTrigger("0 * * * * *", ZoneOffset.UTC));
@@ -1550,7 +1593,7 @@ class JobTaskTests {
 
 	private JobMethod.Declaration declaration() {
 		return new JobMethod.Declaration(null, NAME, NAME, this.engine, this.rerun, this.runMissed, START_WITHIN, null,
-				null, null, WhenClockChanges.AS_PLANNED);
+				null, null, WhenClockChanges.AS_PLANNED, null);
 	}
 
 	private void run() {

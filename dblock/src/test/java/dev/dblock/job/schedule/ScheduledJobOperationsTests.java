@@ -101,7 +101,7 @@ class ScheduledJobOperationsTests {
 
 	private JobMethod.Declaration declaration(JobEngine engine) {
 		return new JobMethod.Declaration(null, this.lock, "job", engine, false, false, Duration.ofHours(1), null, null,
-				null, WhenClockChanges.AS_PLANNED);
+				null, WhenClockChanges.AS_PLANNED, null);
 	}
 
 	private JobInfo at(Instant now, @Nullable String pausedBy, JobRun... runs) {

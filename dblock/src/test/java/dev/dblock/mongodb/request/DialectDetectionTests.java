@@ -143,7 +143,8 @@ class DialectDetectionTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "{holder: 'check', releasedAt: {$date: 1}, fencePending: false}", "{fencePending: false}",
-			"{releasedAt: true, fencePending: false}", "{releasedAt: {$date: 1}}" })
+			"{why: 'check', releasedAt: {$date: 1}, fencePending: false}", "{releasedAt: true, fencePending: false}",
+			"{releasedAt: {$date: 1}}" })
 	void aServerThatDoesNotReleaseIsRefused(String answer) {
 		PipelineStatements.requireUpdated(BsonDocument.parse("{releasedAt: {$date: 1}, fencePending: false}"));
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)

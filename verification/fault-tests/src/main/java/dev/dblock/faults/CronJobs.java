@@ -28,6 +28,11 @@ final class CronJobs implements BeanRegistrar {
 	/** Job that is planned for each second, and takes longer. */
 	static final String OVERRUN = "overrun";
 
+	/** Job whose id differs between two versions of the application. */
+	static final String RENAMED = SKIPPED + "renamed";
+
+	private static final String OTHER_ID = RENAMED + " in the second version";
+
 	/** Job that runs the latest planned time at which no instance was running. */
 	static final String CATCH_UP = SKIPPED + "catch-up";
 
@@ -62,6 +67,14 @@ final class CronJobs implements BeanRegistrar {
 			registerBoth(registry, Integer.toString(i), (i == 1) ? LONG_MILLIS : SHORT_MILLIS);
 		}
 		registerBoth(registry, OVERRUN, OVERRUN_MILLIS);
+		if (environment.getRequiredProperty("faults.version", Integer.class) == 1) {
+			registry.registerBean(RENAMED, Skipped.class, (job) -> job
+				.supplier((context) -> new Skipped(RENAMED, SHORT_MILLIS, context.bean(JobRecords.class))));
+		}
+		else {
+			registry.registerBean(RENAMED, Renamed.class, (job) -> job
+				.supplier((context) -> new Renamed(RENAMED, SHORT_MILLIS, context.bean(JobRecords.class))));
+		}
 		registry.registerBean("rareJobs", Rare.class,
 				(job) -> job.supplier((context) -> new Rare(context.bean(JobRecords.class))));
 		registry.registerBean("missedJobs", Missed.class,
@@ -75,6 +88,13 @@ final class CronJobs implements BeanRegistrar {
 				(job) -> job.supplier((context) -> new Skipped(skipped, millis, context.bean(JobRecords.class))));
 		registry.registerBean(repeated, Repeated.class,
 				(job) -> job.supplier((context) -> new Repeated(repeated, millis, context.bean(JobRecords.class))));
+	}
+
+	/**
+	 * Return the job with an id: the name of its lock.
+	 */
+	static String job(String id) {
+		return id.equals(OTHER_ID) ? RENAMED : id;
 	}
 
 	/**
@@ -118,6 +138,24 @@ final class CronJobs implements BeanRegistrar {
 
 		@Scheduled(cron = EACH_SECOND)
 		@DistributedLock(name = NAME, leaseSeconds = LEASE_SECONDS)
+		void run() throws InterruptedException {
+			work();
+		}
+
+	}
+
+	/**
+	 * The same job with another id.
+	 */
+	static class Renamed extends Named {
+
+		Renamed(String name, long millis, JobRecords records) {
+			super(name, millis, records);
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = NAME, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(id = OTHER_ID)
 		void run() throws InterruptedException {
 			work();
 		}

@@ -162,9 +162,9 @@ final class JobFaults {
 		if (profile.equals(VersionedJobs.PROFILE)) {
 			return new JobHistory.Jobs(both(VersionedJobs.MOVED), List.of(), List.of(), false);
 		}
-		List<String> each = IntStream.rangeClosed(1, this.jobs / 2)
-			.boxed()
-			.flatMap((number) -> both(number.toString()).stream())
+		List<String> each = Stream.concat(
+				IntStream.rangeClosed(1, this.jobs / 2).boxed().flatMap((number) -> both(number.toString()).stream()),
+				Stream.of(CronJobs.RENAMED))
 			.toList();
 		return new JobHistory.Jobs(each, both(CronJobs.OVERRUN), both(CronJobs.RARE), true);
 	}

@@ -150,7 +150,8 @@ final class JobRecords implements LockListener {
 			Files.readAllLines(folder.resolve(Fleet.name(worker) + ".log"), StandardCharsets.ISO_8859_1)
 				.forEach((line) -> AccountLine.in(line).filter(AccountLine::skipped).ifPresent((report) -> {
 					for (Instant at = report.from(); !at.isAfter(report.to()); at = at.plusSeconds(1)) {
-						events.add(new JobEvent(What.SKIPPED, worker, 0, report.job(), at.toEpochMilli(), 0, 0, 0, 0));
+						events.add(new JobEvent(What.SKIPPED, worker, 0, CronJobs.job(report.job()), at.toEpochMilli(),
+								0, 0, 0, 0));
 					}
 				}));
 		}

@@ -42,6 +42,8 @@ final class JobWorker {
 		properties.add("--faults.phase=" + PHASE_MILLIS * worker);
 		// Each process has another version than the one before it
 		int version = 1 + (life + 1) % 2;
+		properties.add("--spring.application.name=faults");
+		properties.add("--faults.version=" + version);
 		properties.add("--faults.cron=*/" + version + " * * * * *");
 		properties.add("--faults.zone=" + ((version == 1) ? "UTC" : "Asia/Tokyo"));
 		ConfigurableApplicationContext application = new SpringApplicationBuilder(JobWorkerConfiguration.class)

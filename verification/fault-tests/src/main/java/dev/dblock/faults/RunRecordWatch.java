@@ -77,15 +77,15 @@ final class RunRecordWatch implements AutoCloseable {
 	synchronized void read() {
 		// The check of the dialect has a document with another type of id for a moment.
 		for (Document lock : this.locks.find(Filters.type("_id", BsonType.STRING))) {
-			for (Object each : lock.get("jobs", new Document()).values()) {
+			lock.get("jobs", new Document()).forEach((id, each) -> {
 				if (each instanceof Document job) {
-					read(lock.getString("_id"), job);
+					read(lock.getString("_id"), id, job);
 				}
-			}
+			});
 		}
 	}
 
-	private void read(String name, Document job) {
+	private void read(String name, String id, Document job) {
 		List<RecordedRun> present = new ArrayList<>();
 		job.getList("runs", Document.class, List.of()).forEach((run) -> present.add(recorded(name, run)));
 		if (job.get("last") instanceof Document last) {
@@ -93,7 +93,7 @@ final class RunRecordWatch implements AutoCloseable {
 		}
 		// They are no runs, and have no token
 		present.removeIf(RecordedRun::isMissed);
-		Map<Long, RecordedRun> known = this.runs.computeIfAbsent(name, (key) -> new HashMap<>());
+		Map<Long, RecordedRun> known = this.runs.computeIfAbsent(name + " " + id, (key) -> new HashMap<>());
 		present.forEach((run) -> known.put(run.token(), run));
 		long oldest = present.stream().mapToLong(RecordedRun::token).min().orElse(0);
 		known.replaceAll(

@@ -94,7 +94,7 @@ final class PlannedTimes {
 
 	private Run check(Instance instance, JobRun run, boolean rerun) {
 		Run begun = new Run(instance.name(), run, rerun, this.scheduler.now());
-		remember(run.jobId());
+		remember(ScheduledWork.job(run.jobId()));
 		List<Run> earlier = this.runs.computeIfAbsent(describe(run), (key) -> new ArrayList<>());
 		this.journal.add("run " + begun);
 		this.journal.count("runs");
@@ -132,7 +132,8 @@ final class PlannedTimes {
 	 */
 	private void requireReported(JobRun run) {
 		Instant after = run.after();
-		if (run.attempt() > 1 || after == null || !ScheduledWork.ofEachPeriod().contains(run.jobId())) {
+		if (run.attempt() > 1 || after == null
+				|| !ScheduledWork.ofEachPeriod().contains(ScheduledWork.job(run.jobId()))) {
 			return;
 		}
 		for (Instant at = after.plus(ScheduledWork.PERIOD); at
@@ -157,7 +158,7 @@ final class PlannedTimes {
 				}
 				if (line.skipped()) {
 					this.skipped.add(planned);
-					this.journal.count("reported as skipped: " + line.job());
+					this.journal.count("reported as skipped: " + ScheduledWork.job(line.job()));
 				}
 				if (this.runs.containsKey(planned)) {
 					this.journal.violation(planned + " runs, and is logged: " + line, this.scheduler.requireCurrent());
@@ -199,7 +200,11 @@ final class PlannedTimes {
 		this.stored.apply(job).forEach((run) -> {
 			this.recorded.merge(describe(run), run, PlannedTimes::later);
 			if (run.attempt() <= 1) {
-				this.settling.computeIfAbsent(job, (key) -> new TreeMap<>()).put(run.plannedAt(), run);
+				// One that was abandoned under one id can have run under another one
+				this.settling.computeIfAbsent(job, (key) -> new TreeMap<>())
+					.merge(run.plannedAt(), run,
+							(known, other) -> (other.outcome() == Outcome.ABANDONED && other.token() != known.token())
+									? known : other);
 				this.seen.putIfAbsent(describe(run), this.scheduler.now());
 			}
 		});
@@ -213,12 +218,12 @@ final class PlannedTimes {
 		return describe(run.jobId(), run.plannedAt());
 	}
 
-	private static String describe(String job, Instant plannedAt) {
-		return job + " planned for " + plannedAt;
+	private static String describe(String id, Instant plannedAt) {
+		return ScheduledWork.job(id) + " planned for " + plannedAt;
 	}
 
 	private List<JobRun> stored(JobRun run) {
-		return this.stored.apply(run.jobId())
+		return this.stored.apply(ScheduledWork.job(run.jobId()))
 			.stream()
 			.filter((other) -> other.plannedAt().equals(run.plannedAt()))
 			.toList();
@@ -287,7 +292,7 @@ final class PlannedTimes {
 		List<Run> seen = this.runs.values()
 			.stream()
 			.flatMap(List::stream)
-			.filter((run) -> run.run.jobId().equals(job) && run.began > from)
+			.filter((run) -> ScheduledWork.job(run.run.jobId()).equals(job) && run.began > from)
 			.sorted(Comparator.comparingLong((run) -> run.began))
 			.toList();
 		for (Run run : seen) {
@@ -310,7 +315,11 @@ final class PlannedTimes {
 	 * @param before when it was begun at the latest
 	 */
 	void requireRepeated(long before) {
-		this.runs.values().stream().map((attempts) -> attempts.get(0).run.jobId()).distinct().forEach(this::remember);
+		this.runs.values()
+			.stream()
+			.map((attempts) -> ScheduledWork.job(attempts.get(0).run.jobId()))
+			.distinct()
+			.forEach(this::remember);
 		this.runs.forEach((planned, attempts) -> {
 			Run last = attempts.get(attempts.size() - 1);
 			boolean ends = !last.rerun || last.began > before || attempts.stream().anyMatch((run) -> run.done);

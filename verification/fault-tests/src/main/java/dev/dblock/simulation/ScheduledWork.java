@@ -20,6 +20,7 @@ import dev.dblock.job.JobRun;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
@@ -31,6 +32,11 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 abstract class ScheduledWork {
 
 	static final String AT_RATE = "rate";
+
+	private static final String SKIPPED = "skipped";
+
+	/** The id of that job in another version of the application. */
+	private static final String RENAMED = "skipped in another version";
 
 	private static final String AFTER_DELAY = "delay";
 
@@ -61,7 +67,7 @@ abstract class ScheduledWork {
 	 */
 	static Map<String, Duration> longestPauses() {
 		Map<String, Duration> pauses = new TreeMap<>();
-		pauses.put("skipped", PERIOD.plusMillis(1500));
+		pauses.put(SKIPPED, PERIOD.plusMillis(1500));
 		pauses.put("repeated", PERIOD.plusMillis(1500));
 		pauses.put(AT_RATE, PERIOD.plusMillis(1500));
 		pauses.put(AFTER_DELAY, PERIOD.plusMillis(2500));
@@ -74,7 +80,14 @@ abstract class ScheduledWork {
 	 * Return the jobs that are planned for each period.
 	 */
 	static List<String> ofEachPeriod() {
-		return List.of("skipped", "repeated", "long");
+		return List.of(SKIPPED, "repeated", "long");
+	}
+
+	/**
+	 * Return the job with an id: the name of its lock.
+	 */
+	static String job(String id) {
+		return id.equals(RENAMED) ? SKIPPED : id;
 	}
 
 	/**
@@ -91,7 +104,17 @@ abstract class ScheduledWork {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		context.registerBean(DefaultLockEngine.class, instance::engine);
 		context.registerBean(ThreadPoolTaskScheduler.class, () -> scheduler(world));
-		context.registerBean(Skipped.class, () -> new Skipped(world, instance));
+		if (world.hasVersions()) {
+			context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new MapPropertySource("simulation", Map.of("spring.application.name", "simulation")));
+		}
+		if (world.hasVersions() && world.scheduler().random().nextBoolean()) {
+			context.registerBean(SKIPPED, Renamed.class, () -> new Renamed(world, instance));
+		}
+		else {
+			context.registerBean(SKIPPED, Skipped.class, () -> new Skipped(world, instance));
+		}
 		context.registerBean(Repeated.class, () -> new Repeated(world, instance));
 		context.registerBean(AtRate.class, () -> new AtRate(world, instance));
 		context.registerBean(AfterDelay.class, () -> new AfterDelay(world, instance));
@@ -125,7 +148,7 @@ abstract class ScheduledWork {
 
 			@Override
 			public void onMissed(String name, String jobId, Instant plannedAt) {
-				journal.count("reported as missed: " + jobId);
+				journal.count("reported as missed: " + job(jobId));
 				world.plannedTimes().missed(jobId, plannedAt);
 			}
 
@@ -162,8 +185,26 @@ abstract class ScheduledWork {
 		}
 
 		@Scheduled(cron = EACH_PERIOD)
-		@DistributedLock(name = "skipped", leaseSeconds = LEASE)
+		@DistributedLock(name = SKIPPED, leaseSeconds = LEASE)
 		@JobPolicy(startWithinSeconds = 3)
+		void run() {
+			work(SHORTLY_NANOS, false);
+		}
+
+	}
+
+	/**
+	 * The same job in another version of the application, with another id.
+	 */
+	static class Renamed extends ScheduledWork {
+
+		Renamed(World world, Instance instance) {
+			super(world, instance);
+		}
+
+		@Scheduled(cron = EACH_PERIOD)
+		@DistributedLock(name = SKIPPED, leaseSeconds = LEASE)
+		@JobPolicy(id = RENAMED, startWithinSeconds = 3)
 		void run() {
 			work(SHORTLY_NANOS, false);
 		}

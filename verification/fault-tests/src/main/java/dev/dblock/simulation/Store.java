@@ -49,7 +49,7 @@ interface Store {
 	List<LockInfo> locks();
 
 	/**
-	 * Return the recorded runs of the job with the name of a lock.
+	 * Return the runs that are recorded under the name of a lock.
 	 */
 	List<JobRun> runs(String name);
 

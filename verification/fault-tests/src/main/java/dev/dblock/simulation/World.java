@@ -51,6 +51,8 @@ final class World {
 
 	private final List<Instance> closed = new ArrayList<>();
 
+	private final boolean versions;
+
 	private @Nullable Store store;
 
 	private int begun;
@@ -71,6 +73,8 @@ final class World {
 						DataAccessResourceFailureException::new)
 				: new Network(scheduler, journal, this.server, MongoOperationTimeoutException::new,
 						(message) -> new MongoSocketException(message, new ServerAddress()));
+		this.versions = options.mode() == Mode.JOBS && options.store() != StoreKind.MEMORY
+				&& scheduler.random().nextBoolean();
 		this.judge = new Judge(scheduler, journal, this::stored);
 		this.plannedTimes = new PlannedTimes(scheduler, journal, this::storedRuns, this::serverTime);
 	}
@@ -252,6 +256,13 @@ final class World {
 
 	void disturbReports(Instance instance) {
 		store().disturbReports(instance);
+	}
+
+	/**
+	 * Whether the instances are of two versions of an application.
+	 */
+	boolean hasVersions() {
+		return this.versions;
 	}
 
 	Store store() {

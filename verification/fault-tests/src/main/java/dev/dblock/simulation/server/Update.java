@@ -78,6 +78,13 @@ final class Update {
 
 	private static void apply(BsonDocument in, String operator, String path, BsonValue operand, long clock) {
 		BsonValue before = operator.equals("$set") ? null : Values.get(in, path);
+		if (operator.equals("$rename")) {
+			if (before != null) {
+				Values.set(in, path, null, false);
+				Values.set(in, operand.asString().getValue(), before, true);
+			}
+			return;
+		}
 		BsonValue after = switch (operator) {
 			case "$set" -> Values.copy(operand);
 			case "$unset" -> null;
