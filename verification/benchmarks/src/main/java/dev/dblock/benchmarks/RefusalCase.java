@@ -60,14 +60,14 @@ final class RefusalCase implements BenchmarkCase {
 		try (Lab here = new Lab(bench.addresses(), sent)) {
 			Locks locks = here.locks(Subject.DBLOCK);
 			Locks.Section section = locks.enter("mine");
-			long before = sent.count();
+			long before = sent.acquires();
 			long start = System.nanoTime();
 			for (int i = 0; i < attempts; i++) {
 				refused(locks, "mine");
 			}
 			long nanos = System.nanoTime() - start;
 			Line line = Line.absolute(id(), "refused, held in this process: requests",
-					Quantity.count(sent.count() - before), Bound.atMost(0),
+					Quantity.count(sent.acquires() - before), Bound.atMost(0),
 					"%,d attempts, %s each".formatted(attempts, Quantity.nanos((double) nanos / attempts)));
 			section.leave();
 			return line;
