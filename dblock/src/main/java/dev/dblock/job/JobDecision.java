@@ -233,15 +233,17 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 	private static JobDecision refused(Reason reason, Request request, StoredJob job, LockState lock,
 			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
-		JobRefusal refusal = new JobRefusal(reason, instant(nextDue),
+		return refused(new JobRefusal(reason, instant(nextDue),
 				(last != null) ? last.toRun(request.id(), last.outcome(lock)) : null,
-				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now));
-		return new JobDecision(0, 0, null, null, false, null, false, false, refusal);
+				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now)));
 	}
 
 	private static JobDecision refusedElsewhere(Reason reason, long now) {
-		return new JobDecision(0, 0, null, null, false, null, false, false,
-				new JobRefusal(reason, null, null, null, Instant.ofEpochMilli(now)));
+		return refused(new JobRefusal(reason, null, null, null, Instant.ofEpochMilli(now)));
+	}
+
+	private static JobDecision refused(JobRefusal refusal) {
+		return new JobDecision(0, 0, null, null, false, null, false, false, refusal);
 	}
 
 	private static @Nullable Instant instant(@Nullable Long millis) {

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * {@code null} for any time
  * @param plan the schedules of the job as text, which the record keeps with the run;
  * {@code null} if unknown
- * @param method the method of the job: a planned time that is known, and was settled
- * under another id of it, is not granted; {@code null} if other ids do not matter
+ * @param method the method of the job: a planned time that was settled under another id
+ * of it is not granted; {@code null} if other ids do not matter, as for a schedule whose
+ * planned times follow from its runs
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
 		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan,
@@ -46,6 +47,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 		if (id.isBlank() || (jobId != null && jobId.isBlank())) {
 			throw new IllegalArgumentException("The id of a job and of its firing must not be blank");
 		}
+		method = (schedule instanceof Schedule.Planned) ? method : null;
 	}
 
 	/**
@@ -137,7 +139,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 
 	@Override
 	public Key key(String lock) {
-		return StoredJob.key(idAt(lock), (this.schedule instanceof Schedule.Planned) ? this.method : null);
+		return StoredJob.key(idAt(lock), this.method);
 	}
 
 	private String idAt(String lock) {

@@ -145,6 +145,14 @@ final class JobGrant implements ClaimStatements.Grant {
 		return new ClaimStatements.Expiry(filter, fields);
 	}
 
+	/**
+	 * Return why the firing is refused, also by a pipeline, which has the same rules.
+	 */
+	ClaimStatements.Refusal refusal() {
+		return new ClaimStatements.Refusal(this.decision.refusal(), this.record.malformed() != null,
+				this.decision.granted());
+	}
+
 	private BsonDocument run(BsonValue token) {
 		JobFiring firing = (JobFiring) this.request.claim();
 		BsonDocument run = new BsonDocument(JobFields.PLANNED, date(this.decision.planned()))

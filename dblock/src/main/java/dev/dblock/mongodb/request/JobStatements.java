@@ -7,10 +7,8 @@ import java.util.Map;
 
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
-import dev.dblock.claim.ClaimRecord.LockState;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.claim.Claimed;
-import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
@@ -56,12 +54,7 @@ final class JobStatements implements ClaimStatements {
 
 	@Override
 	public Refusal refusal(Request request, @Nullable LockDocument document, long now) {
-		JobRecord record = record(request.key(), document);
-		LockState lock = JobRecord.stateOf(document, now);
-		BsonDocument stored = (document != null) ? document.fields() : null;
-		JobDecision decision = JobDecision.of(request, record.toJob(), lock,
-				JobRecord.elsewhere(stored, new JobFields(request.key()), lock, now), now);
-		return new Refusal(decision.refusal(), record.malformed() != null, decision.granted());
+		return JobGrant.of(request, (document != null) ? document.fields() : null, document, now).refusal();
 	}
 
 	private static JobRecord record(Claim.Key key, @Nullable LockDocument document) {
@@ -131,7 +124,7 @@ final class JobStatements implements ClaimStatements {
 	@Override
 	public Rehearsal rehearsal(String id, String text) {
 		return new Rehearsal(JobFiring.of(id, new Schedule.Planned(Instant.EPOCH), true).method(text),
-				JobFiring.of(id, new Schedule.FixedRate(Duration.ofDays(1)), true).method(text),
+				JobFiring.of(id, new Schedule.FixedRate(Duration.ofDays(1)), true),
 				new RunEnd(id, JobRun.Outcome.SUCCEEDED, text));
 	}
 
