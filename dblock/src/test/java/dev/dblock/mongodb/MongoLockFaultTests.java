@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import com.mongodb.ConnectionString;
@@ -119,16 +120,9 @@ class MongoLockFaultTests {
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
 	void aThousandLeasesAreRenewedInTwoCommandsAndTenThousandInTen(StatementDialect dialect) {
 		AtomicLong commands = new AtomicLong();
-		CommandListener listener = new CommandListener() {
-
-			@Override
-			public void commandStarted(CommandStartedEvent event) {
-				// The server's clock is asked for when it must be, renewals or not.
-				commands.addAndGet(event.getCommandName().equals("hello") ? 0 : 1);
-			}
-
-		};
-		try (MongoClient client = client(ReadPreference.primary(), listener)) {
+		// The server's clock is asked for when it must be, renewals or not.
+		try (MongoClient client = client(ReadPreference.primary(),
+				(event) -> commands.addAndGet(event.getCommandName().equals("hello") ? 0 : 1))) {
 			this.factory = new SimpleMongoClientDatabaseFactory(client, this.server.freshDatabase());
 			this.documents = this.factory.getMongoDatabase().getCollection("locks");
 			renewThousands(repository(dialect), commands);
@@ -160,11 +154,18 @@ class MongoLockFaultTests {
 		assertThat(commands.get() - beforeTheLast).isLessThanOrEqualTo(10);
 	}
 
-	private MongoClient client(ReadPreference preference, CommandListener listener) {
+	private MongoClient client(ReadPreference preference, Consumer<CommandStartedEvent> beforeCommand) {
 		return MongoClients.create(MongoClientSettings.builder()
 			.applyConnectionString(new ConnectionString(this.server.uri()))
 			.readPreference(preference)
-			.addCommandListener(listener)
+			.addCommandListener(new CommandListener() {
+
+				@Override
+				public void commandStarted(CommandStartedEvent event) {
+					beforeCommand.accept(event);
+				}
+
+			})
 			.build());
 	}
 
@@ -205,18 +206,12 @@ class MongoLockFaultTests {
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
 	void aMissedPlannedTimeThatIsRolledBackIsRecordedAgain(StatementDialect dialect) {
 		AtomicBoolean rollBack = new AtomicBoolean();
-		CommandListener listener = new CommandListener() {
-
-			@Override
-			public void commandStarted(CommandStartedEvent event) {
-				if (event.getCommandName().equals("update") && rollBack.compareAndSet(true, false)) {
-					MongoLockFaultTests.this.documents.updateOne(new Document("_id", "stock"),
-							new Document("$unset", new Document("jobs", "")));
-				}
+		try (MongoClient client = client(ReadPreference.primary(), (event) -> {
+			if (event.getCommandName().equals("update") && rollBack.compareAndSet(true, false)) {
+				this.documents.updateOne(new Document("_id", "stock"),
+						new Document("$unset", new Document("jobs", "")));
 			}
-
-		};
-		try (MongoClient client = client(ReadPreference.primary(), listener)) {
+		})) {
 			String database = this.factory.getMongoDatabase().getName();
 			this.factory = new SimpleMongoClientDatabaseFactory(client, database);
 			MongoLockRepository locks = repository(dialect);
@@ -239,7 +234,7 @@ class MongoLockFaultTests {
 	}
 
 	private static JobFiring missed() {
-		return JobFiring.of("held", new Schedule.Planned(Instant.now().minusSeconds(60)), false)
+		return JobFiring.of("held", new Schedule.Planned(Instant.EPOCH), false)
 			.startWithin(Duration.ofSeconds(1), null);
 	}
 
@@ -480,15 +475,8 @@ class MongoLockFaultTests {
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
 	void everyRequestGoesToThePrimaryWhateverTheApplicationReadsFrom(StatementDialect dialect) {
 		Set<String> asked = ConcurrentHashMap.newKeySet();
-		CommandListener listener = new CommandListener() {
-
-			@Override
-			public void commandStarted(CommandStartedEvent event) {
-				asked.add(event.getCommandName() + "@" + event.getConnectionDescription().getServerAddress());
-			}
-
-		};
-		try (MongoClient client = client(ReadPreference.secondary(), listener)) {
+		try (MongoClient client = client(ReadPreference.secondary(), (event) -> asked
+			.add(event.getCommandName() + "@" + event.getConnectionDescription().getServerAddress()))) {
 			this.factory = new SimpleMongoClientDatabaseFactory(client, this.server.freshDatabase());
 			MongoLockRepository locks = repository(dialect);
 			assertThat(locks.find("warm up")).isPresent();

@@ -1,5 +1,7 @@
 package dev.dblock.faults;
 
+import java.util.function.Function;
+
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
@@ -68,26 +70,26 @@ final class CronJobs implements BeanRegistrar {
 		}
 		registerBoth(registry, OVERRUN, OVERRUN_MILLIS);
 		if (environment.getRequiredProperty("faults.version", Integer.class) == 1) {
-			registry.registerBean(RENAMED, Skipped.class, (job) -> job
-				.supplier((context) -> new Skipped(RENAMED, SHORT_MILLIS, context.bean(JobRecords.class))));
+			register(registry, RENAMED, Skipped.class, (records) -> new Skipped(RENAMED, SHORT_MILLIS, records));
 		}
 		else {
-			registry.registerBean(RENAMED, Renamed.class, (job) -> job
-				.supplier((context) -> new Renamed(RENAMED, SHORT_MILLIS, context.bean(JobRecords.class))));
+			register(registry, RENAMED, Renamed.class, (records) -> new Renamed(RENAMED, SHORT_MILLIS, records));
 		}
-		registry.registerBean("rareJobs", Rare.class,
-				(job) -> job.supplier((context) -> new Rare(context.bean(JobRecords.class))));
-		registry.registerBean("missedJobs", Missed.class,
-				(job) -> job.supplier((context) -> new Missed(context.bean(JobRecords.class))));
+		register(registry, "rareJobs", Rare.class, Rare::new);
+		register(registry, "missedJobs", Missed.class, Missed::new);
 	}
 
 	private static void registerBoth(BeanRegistry registry, String name, long millis) {
 		String skipped = SKIPPED + name;
 		String repeated = REPEATED + name;
-		registry.registerBean(skipped, Skipped.class,
-				(job) -> job.supplier((context) -> new Skipped(skipped, millis, context.bean(JobRecords.class))));
-		registry.registerBean(repeated, Repeated.class,
-				(job) -> job.supplier((context) -> new Repeated(repeated, millis, context.bean(JobRecords.class))));
+		register(registry, skipped, Skipped.class, (records) -> new Skipped(skipped, millis, records));
+		register(registry, repeated, Repeated.class, (records) -> new Repeated(repeated, millis, records));
+	}
+
+	private static <T> void register(BeanRegistry registry, String name, Class<T> type,
+			Function<JobRecords, T> constructor) {
+		registry.registerBean(name, type,
+				(job) -> job.supplier((context) -> constructor.apply(context.bean(JobRecords.class))));
 	}
 
 	/**
