@@ -1,11 +1,14 @@
 package dev.dblock.faults;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -31,7 +34,10 @@ final class JobFaults {
 
 	private static final int PERIODIC_WORKERS = 3;
 
-	/** By then, each instance has received an answer from the servers. */
+	/** How long each job may take until its first run. */
+	private static final Duration FIRST_RUNS_LIMIT = Duration.ofMinutes(1);
+
+	/** From the first run of each job to the first planned time that is judged. */
 	private static final long WARM_UP_MILLIS = 2500;
 
 	private final Path mongod;
@@ -143,6 +149,7 @@ final class JobFaults {
 					Standstills standstills = Standstills.watch(world.log())) {
 				IntStream.rangeClosed(1, round.workers()).forEach(fleet::start);
 				fleet.awaitWorking();
+				awaitFirstRuns(records, jobs(round.profile()));
 				world.sleep(WARM_UP_MILLIS);
 				long from = System.nanoTime();
 				round.course().run(world);
@@ -158,9 +165,35 @@ final class JobFaults {
 		}
 	}
 
+	/**
+	 * Wait until each job has run, which takes seconds on a busy machine. No planned time
+	 * is computed before the first answer of the servers.
+	 */
+	private static void awaitFirstRuns(Path records, JobHistory.Jobs jobs) throws InterruptedException, IOException {
+		long end = System.nanoTime() + FIRST_RUNS_LIMIT.toNanos();
+		Set<String> missing = jobs.eachSecond().collect(Collectors.toSet());
+		while (true) {
+			JobRecords.read(records)
+				.stream()
+				.filter((event) -> event.what() == What.BEGUN)
+				.forEach((event) -> missing.remove(event.job()));
+			if (missing.isEmpty()) {
+				return;
+			}
+			if (System.nanoTime() > end) {
+				throw new IllegalStateException(
+						missing + " did not run within " + FIRST_RUNS_LIMIT + "; the logs of the workers say why");
+			}
+			TimeUnit.MILLISECONDS.sleep(100);
+		}
+	}
+
 	private JobHistory.Jobs jobs(String profile) {
 		if (profile.equals(VersionedJobs.PROFILE)) {
 			return new JobHistory.Jobs(both(VersionedJobs.MOVED), List.of(), List.of(), false);
+		}
+		if (!profile.equals("cron")) {
+			return JobHistory.Jobs.none();
 		}
 		List<String> each = Stream.concat(
 				IntStream.rangeClosed(1, this.jobs / 2).boxed().flatMap((number) -> both(number.toString()).stream()),
