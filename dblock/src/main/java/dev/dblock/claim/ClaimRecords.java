@@ -23,6 +23,20 @@ public interface ClaimRecords {
 	Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit);
 
 	/**
+	 * Read a record as it lasts. A server that no longer is the primary without knowing
+	 * it answers {@link #find} with what it has, which can be outdated, or lost later.
+	 * @param lock the full name of its lock
+	 * @param key the record
+	 * @param limit how long the server may take to answer; {@code null} for the default
+	 * @return the record, or empty if nothing is stored under the name of the lock
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
+	 */
+	default Optional<ClaimRecord.Status> findLasting(String lock, Claim.Key key, @Nullable Duration limit) {
+		return find(lock, key, limit);
+	}
+
+	/**
 	 * Record that a claim has expired, which was refused because it came too late.
 	 * @param lock the full name of the lock
 	 * @param request the claim, its record, and the instance that records this

@@ -485,6 +485,12 @@ public final class MongoLockRepository implements LockRepository {
 		}
 
 		@Override
+		public Optional<ClaimRecord.Status> findLasting(String lock, Claim.Key key, @Nullable Duration limit) {
+			return execute("confirm the record of the job '" + key.id() + "'", limited(limit),
+					(statements, store) -> statements.findLastingRecord(store, lock, key));
+		}
+
+		@Override
 		public Optional<ClaimRecord.Status> expire(String lock, ClaimRecord.Request request, @Nullable Duration limit) {
 			return execute("record a missed planned time of the job '" + request.id() + "'", limited(limit),
 					(statements, store) -> statements.expire(store, lock, request));

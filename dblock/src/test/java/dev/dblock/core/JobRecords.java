@@ -36,4 +36,8 @@ public record JobRecords(ClaimRecords records) {
 		return this.records.find(lock, StoredJob.key(jobId), null).map(JobStatus.class::cast);
 	}
 
+	public JobStatus lasting(LeaseKey key, String jobId) {
+		return (JobStatus) this.records.findLasting(key.name(), StoredJob.key(jobId), null).orElseThrow();
+	}
+
 }

@@ -206,14 +206,7 @@ class MongoLockFaultTests {
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
 	void aMissedPlannedTimeThatIsRolledBackIsRecordedAgain(StatementDialect dialect) {
 		AtomicBoolean rollBack = new AtomicBoolean();
-		try (MongoClient client = client(ReadPreference.primary(), (event) -> {
-			if (event.getCommandName().equals("update") && rollBack.compareAndSet(true, false)) {
-				this.documents.updateOne(new Document("_id", "stock"),
-						new Document("$unset", new Document("jobs", "")));
-			}
-		})) {
-			String database = this.factory.getMongoDatabase().getName();
-			this.factory = new SimpleMongoClientDatabaseFactory(client, database);
+		try (MongoClient client = clientWithRecordLostBeforeUpdate(rollBack)) {
 			MongoLockRepository locks = repository(dialect);
 			releasedJob(locks);
 			JobRecords records = JobRecords.of(locks);
@@ -225,6 +218,37 @@ class MongoLockFaultTests {
 			assertThat(stored("stock").getEmbedded(List.of("jobs", "held", "last", "firing"), String.class))
 				.isEqualTo(firing.id());
 		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void aLastingRecordIsNotOneThatIsRolledBack(StatementDialect dialect) {
+		AtomicBoolean rollBack = new AtomicBoolean();
+		try (MongoClient client = clientWithRecordLostBeforeUpdate(rollBack)) {
+			MongoLockRepository locks = repository(dialect);
+			releasedJob(locks);
+			JobRecords records = JobRecords.of(locks);
+			records.expire(key("stock"), missed());
+			Document before = stored("stock");
+			assertThat(records.lasting(key("stock"), "held").runs()).hasSize(1);
+			assertThat(stored("stock")).isEqualTo(before);
+			rollBack.set(true);
+			assertThat(records.lasting(key("stock"), "held").runs()).isEmpty();
+			assertThat(rollBack).isFalse();
+			this.server.failCommand(FailCommand.on("update").times(1).writeConcernError(100));
+			assertUnconfirmed(() -> records.lasting(key("stock"), "held"));
+		}
+	}
+
+	private MongoClient clientWithRecordLostBeforeUpdate(AtomicBoolean rollBack) {
+		MongoClient client = client(ReadPreference.primary(), (event) -> {
+			if (event.getCommandName().equals("update") && rollBack.compareAndSet(true, false)) {
+				this.documents.updateOne(new Document("_id", "stock"),
+						new Document("$unset", new Document("jobs", "")));
+			}
+		});
+		this.factory = new SimpleMongoClientDatabaseFactory(client, this.factory.getMongoDatabase().getName());
+		return client;
 	}
 
 	private static void releasedJob(MongoLockRepository locks) {

@@ -275,6 +275,19 @@ public final class JobMethod {
 		}
 
 		/**
+		 * Read the run record of the job as it lasts.
+		 * @param lock the full name of its lock
+		 * @param limit how long the server may take to answer
+		 * @return the record; empty if there is none
+		 * @throws org.springframework.dao.DataAccessException if the request to the
+		 * server fails
+		 */
+		Optional<JobStatus> lastingStatus(String lock, Duration limit) {
+			return records().flatMap((records) -> records.findLasting(lock, key(lock), limit))
+				.map(JobStatus.class::cast);
+		}
+
+		/**
 		 * Record that a firing is too late, which was refused as such.
 		 * @param lock the full name of its lock
 		 * @param firing the firing

@@ -1,5 +1,6 @@
 package dev.dblock.job.schedule;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,6 +17,7 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
+import dev.dblock.job.schedule.JobMethod.Declaration;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -120,7 +122,9 @@ final class PlannedTimeAccount {
 	 */
 	private void reportDoubtful(Asked asked, @Nullable Instant elsewhere) {
 		DoubtfulTimes doubtful = asked.method().doubtful();
-		JobStatus status = doubtful.isEmpty() ? null : status(asked);
+		// Another record could contain later entries that are lost, and then nobody would
+		// report, or two instances would
+		JobStatus status = doubtful.isEmpty() ? null : status(asked, true);
 		if (status == null || status.runs().isEmpty()) {
 			return;
 		}
@@ -165,7 +169,7 @@ final class PlannedTimeAccount {
 		if (unrun.times().isEmpty()) {
 			return;
 		}
-		JobStatus status = status(asked);
+		JobStatus status = status(asked, false);
 		if (after != null || (status != null && status.runs().size() == 1)) {
 			report(asked.method(), unrun, new Settled(run, status, this.outage.get()));
 		}
@@ -217,13 +221,15 @@ final class PlannedTimeAccount {
 		method.report(crashed);
 	}
 
-	private @Nullable JobStatus status(Asked asked) {
+	private @Nullable JobStatus status(Asked asked, boolean lasting) {
 		String lock = asked.method().lock();
 		if (lock == null) {
 			return null;
 		}
 		try {
-			return asked.declaration().status(lock, JobRequest.patience(0)).orElse(null);
+			Duration limit = JobRequest.patience(0);
+			Declaration declaration = asked.declaration();
+			return (lasting ? declaration.lastingStatus(lock, limit) : declaration.status(lock, limit)).orElse(null);
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The record of the job '{}' could not be read", asked.method().id(), ex);

@@ -73,6 +73,13 @@ interface ClaimStatements {
 	ClaimRecord.Status status(Claim.Key key, LockDocument document, long now);
 
 	/**
+	 * Return a filter that selects a document if a record is still the same.
+	 * @param key the record
+	 * @param document the document that contains it
+	 */
+	BsonDocument asRead(Claim.Key key, LockDocument document);
+
+	/**
 	 * Return a filter that selects a document if all its claims are still unpaused.
 	 * @param stored the document
 	 */

@@ -62,6 +62,9 @@ abstract class CommonStatements implements Statements {
 	private static final BsonDocument FORCE = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW)
 		.append("$set", FENCE_PENDING);
 
+	/** No document has a date before that. */
+	private static final BsonDocument UNCHANGED = doc("$max", doc(LockDocument.ACQUIRED_AT, BsonParts.date(0)));
+
 	/** The record cannot contain the field, or the document would be too large. */
 	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
 
@@ -253,6 +256,27 @@ abstract class CommonStatements implements Statements {
 	@Override
 	public final Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
 		return read(store, name, key, (lock, now) -> this.claims.status(key, lock, now));
+	}
+
+	/**
+	 * Read a record, and confirm it by a write that changes nothing: a majority has what
+	 * the write has found.
+	 */
+	@Override
+	public final Optional<ClaimRecord.Status> findLastingRecord(StoreRequest store, String name, Claim.Key key) {
+		while (true) {
+			RecordRead found = this
+				.<RecordRead>read(store, name, key,
+						(lock, now) -> new RecordRead(this.claims.asRead(key, lock),
+								this.claims.status(key, lock, now)))
+				.orElse(null);
+			if (found == null || update(store, found.filter().append(LockDocument.ID, text(name)), UNCHANGED)) {
+				return Optional.ofNullable(found).map(RecordRead::status);
+			}
+			if (store.isOver()) {
+				throw new StoreTimeoutException("The record of the job changed each time it was read");
+			}
+		}
 	}
 
 	/**
@@ -533,6 +557,14 @@ abstract class CommonStatements implements Statements {
 
 	private static boolean update(StoreRequest store, BsonDocument filter, BsonDocument update) {
 		return store.collection().updateOne(filter, update).getMatchedCount() > 0;
+	}
+
+	/**
+	 * A record as it was read.
+	 *
+	 * @param filter selects it unless it has changed
+	 */
+	private record RecordRead(BsonDocument filter, ClaimRecord.Status status) {
 	}
 
 }

@@ -72,6 +72,14 @@ final class JobStatements implements ClaimStatements {
 	}
 
 	@Override
+	public BsonDocument asRead(Claim.Key key, LockDocument document) {
+		JobFields job = new JobFields(key.id());
+		BsonValue record = (document.fields().get(JobFields.JOBS) instanceof BsonDocument jobs) ? jobs.get(job.key())
+				: null;
+		return new BsonDocument(job.path(), (record != null) ? record : CommonStatements.IS_ABSENT);
+	}
+
+	@Override
 	public BsonDocument unpaused(BsonDocument stored) {
 		BsonDocument filter = new BsonDocument();
 		if (stored.get(JobFields.JOBS) instanceof BsonDocument jobs) {

@@ -41,6 +41,8 @@ public interface Statements {
 
 	Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key);
 
+	Optional<ClaimRecord.Status> findLastingRecord(StoreRequest store, String name, Claim.Key key);
+
 	Optional<LockInfo> find(StoreRequest store, String name);
 
 	LockPage findAll(StoreRequest store, ListRequest request);
