@@ -27,6 +27,7 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.LockingTaskExecutor;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock.InterceptMode;
 import net.javacrumbs.shedlock.spring.annotation.LockProviderToUse;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -111,6 +112,28 @@ class SchedulerLockTests {
 			assertThat(MDC.get("dblock.name")).isNull();
 			assertThat(info(context, "nightly").held()).isFalse();
 		});
+	}
+
+	@Test
+	void methodIsNotReportedAsUnlocked(CapturedOutput output) {
+		this.application.withBean(Purge.class)
+			.run((context) -> assertThat(output.getAll().lines().filter((line) -> line.contains("every instance runs")))
+				.singleElement()
+				.asString()
+				.contains("Without @DistributedLock, every instance runs " + Purge.class.getName() + "#run. "));
+	}
+
+	@Test
+	void methodIsReportedAsUnlockedOnlyWithoutTheInterceptorsOfShedLock() {
+		ApplicationContextRunner strict = new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class, DblockAopAutoConfiguration.class,
+					DblockJobsAutoConfiguration.class, DblockShedLockAutoConfiguration.class))
+			.withPropertyValues("dblock.mode=local", "dblock.jobs.unlocked=fail")
+			.withBean(Jobs.class);
+		strict.withUserConfiguration(SchedulerProxy.class).run((context) -> assertThat(context).hasNotFailed());
+		strict.withUserConfiguration(WithoutShedLock.class)
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasMessageContaining(Jobs.class.getName() + "#nightly: is @Scheduled without a lock"));
 	}
 
 	@Test
@@ -400,6 +423,28 @@ class SchedulerLockTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessageContaining("Both#same has @SchedulerLock and @DistributedLock"));
+	}
+
+	static class Purge {
+
+		@Scheduled(cron = "0 0 0 29 2 *")
+		void run() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	static class WithoutShedLock {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	@EnableSchedulerLock(defaultLockAtMostFor = "10m", interceptMode = InterceptMode.PROXY_SCHEDULER)
+	@SuppressWarnings("removal")
+	static class SchedulerProxy {
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

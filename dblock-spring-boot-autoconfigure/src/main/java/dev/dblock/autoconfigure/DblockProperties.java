@@ -9,6 +9,7 @@ import dev.dblock.WhenUnavailable;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
+import dev.dblock.job.schedule.ScheduledJobs.WhenUnlocked;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,8 @@ import org.springframework.boot.convert.DurationUnit;
  * order-*; they override annotations and code.
  * @param oncePerPlannedTime Whether each planned time of a scheduled method with a lock
  * runs at most once across all instances; if false, runs are only kept from overlapping.
- * @param jobs Settings of single jobs, by id; they override annotations and code.
+ * @param jobs Scheduled methods; the settings of single jobs, by id, are bound where they
+ * are used.
  * @param releaseFeed How waiting callers learn of releases by other instances: by the
  * change stream of the server if there is one (auto), or always by polling.
  * @param shedlock Locks of ShedLock, with the module dblock-shedlock.
@@ -63,7 +65,7 @@ public record DblockProperties(@DefaultValue("true") boolean strict, @DefaultVal
 		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration maxHold, @DefaultValue("") String namePrefix,
 		@Nullable String acquirer, @DefaultValue("500ms") @DurationUnit(ChronoUnit.SECONDS) Duration clockAllowance,
 		@DefaultValue("2147483547") int advisorOrder, @DefaultValue Map<String, Lock> locks,
-		@DefaultValue("true") boolean oncePerPlannedTime, @DefaultValue Map<String, Job> jobs,
+		@DefaultValue("true") boolean oncePerPlannedTime, @DefaultValue Jobs jobs,
 		@DefaultValue("auto") ReleaseFeed releaseFeed, @DefaultValue Shedlock shedlock,
 		@DefaultValue("1s") @DurationUnit(ChronoUnit.SECONDS) Duration pollInterval, @DefaultValue Handoff handoff,
 		@DefaultValue Mongodb mongodb, @DefaultValue Web web) {
@@ -122,6 +124,16 @@ public record DblockProperties(@DefaultValue("true") boolean strict, @DefaultVal
 	 * as well, so that instances without dblock are excluded during a rolling update.
 	 */
 	public record Shedlock(@DefaultValue("false") boolean keepAlive, @DefaultValue("false") boolean beside) {
+	}
+
+	/**
+	 * Scheduled methods.
+	 *
+	 * @param unlocked How to report scheduled methods without a lock, which every
+	 * instance runs: not at all (ignore), in the log if the application has a job (log),
+	 * or by a failure of the start (fail).
+	 */
+	public record Jobs(@DefaultValue("log") WhenUnlocked unlocked) {
 	}
 
 	/**

@@ -33,11 +33,12 @@ class DblockMetadataTests {
 
 	private static final List<String> PROPERTIES = List.of("dblock.acquirer", "dblock.advisor-order",
 			"dblock.check-at-startup", "dblock.clock-allowance", "dblock.handoff.max-time", "dblock.jobs",
-			"dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.mode", "dblock.mongodb.collection",
-			"dblock.mongodb.create-indexes", "dblock.mongodb.database-factory", "dblock.mongodb.fence-transactions",
-			"dblock.mongodb.retention", "dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix",
-			"dblock.once-per-planned-time", "dblock.poll-interval", "dblock.release-feed", "dblock.shedlock.beside",
-			"dblock.shedlock.keep-alive", "dblock.strict", "dblock.wait", "dblock.web.problem-details");
+			"dblock.jobs.unlocked", "dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.mode",
+			"dblock.mongodb.collection", "dblock.mongodb.create-indexes", "dblock.mongodb.database-factory",
+			"dblock.mongodb.fence-transactions", "dblock.mongodb.retention", "dblock.mongodb.statements",
+			"dblock.mongodb.timeout", "dblock.name-prefix", "dblock.once-per-planned-time", "dblock.poll-interval",
+			"dblock.release-feed", "dblock.shedlock.beside", "dblock.shedlock.keep-alive", "dblock.strict",
+			"dblock.wait", "dblock.web.problem-details");
 
 	private static final Set<String> MAPS = Set.of("dblock.jobs", "dblock.locks");
 

@@ -36,6 +36,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -94,6 +96,9 @@ class StartupFailureTests {
 						"Did you mean lease?"),
 				arguments("dblock.jobs.job.start-witin=5s", "dblock.jobs.job.start-witin", "no setting of that name",
 						"Did you mean start-within?"),
+				arguments("dblock.jobs.unlocked=warn", "dblock.jobs.unlocked", "warn", "IGNORE"),
+				arguments("dblock.jobs.unlock=fail", "dblock.jobs.unlock", "write dblock.jobs.<name>.<setting>",
+						"Did you mean dblock.jobs.unlocked?"),
 				arguments("dblock.locks.nightly.lease=", "dblock.locks.nightly.lease", "The value is empty",
 						"remove the setting"),
 				arguments("dblock.locks[x*].min-hold=30s,dblock.locks[xy*].lease=20s", "dblock.locks",
@@ -153,6 +158,13 @@ class StartupFailureTests {
 	void skippingAPrimitive(CapturedOutput output) {
 		start(SkippedPrimitive.class);
 		assertAnalyzed(output, "#count()", "primitive int", "whenUnavailable = THROW");
+	}
+
+	@Test
+	void scheduledMethodWithoutALock(CapturedOutput output) {
+		start(UnlockedPurge.class, "dblock.jobs.unlocked=fail");
+		assertAnalyzed(output, "- " + UnlockedPurge.class.getName() + "#purge: is @Scheduled without a lock",
+				"add @DistributedLock, or @RunsOnEveryInstance if that is intended", "Fix each job");
 	}
 
 	@Test
@@ -299,6 +311,17 @@ class StartupFailureTests {
 		@Bean
 		Counter counter() {
 			return new Counter();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class UnlockedPurge {
+
+		@Scheduled(cron = "0 0 0 29 2 *")
+		void purge() {
 		}
 
 	}

@@ -1,10 +1,12 @@
 package dev.dblock.job.method;
 
+import java.util.Locale;
 import java.util.Map;
 
 import dev.dblock.annotation.EnableDistributedLocks;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;
+import dev.dblock.job.schedule.ScheduledJobs.WhenUnlocked;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
@@ -13,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 
 /**
  * The beans for jobs behind {@link EnableDistributedLocks @EnableDistributedLocks}, which
@@ -24,8 +27,9 @@ class JobConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static ScheduledJobs dblockScheduledJobs() {
-		return new ScheduledJobs(Map.of());
+	static ScheduledJobs dblockScheduledJobs(Environment environment) {
+		String whenUnlocked = environment.getProperty("dblock.jobs.unlocked", "log");
+		return new ScheduledJobs(Map.of(), WhenUnlocked.valueOf(whenUnlocked.toUpperCase(Locale.ROOT)));
 	}
 
 	@Bean

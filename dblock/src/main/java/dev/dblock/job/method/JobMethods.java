@@ -1,9 +1,12 @@
 package dev.dblock.job.method;
 
 import java.lang.reflect.Method;
+import java.util.HashSet;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.annotation.invocation.CallCarrier;
@@ -12,6 +15,7 @@ import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
+import dev.dblock.job.schedule.ScheduledJobs.WhenUnlocked;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +47,8 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 
 	private @Nullable BeanFactory beans;
 
+	private @Nullable UnlockedMethods unlocked;
+
 	/**
 	 * Create the processor.
 	 * @param jobs collects the methods
@@ -57,6 +63,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		this.beans = beanFactory;
 		if (beanFactory instanceof ConfigurableListableBeanFactory listable) {
 			this.jobs.checkDeclarationsBy(new JobPolicyChecks(listable, this.jobs)::check);
+			this.unlocked = new UnlockedMethods(listable);
 		}
 	}
 
@@ -64,6 +71,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Advised proxy = lockingProxy(bean);
 		DistributedLockAdvisor advisor = (proxy != null) ? advisor(proxy) : null;
+		addUnlocked(bean, beanName, advisor);
 		if (proxy == null || advisor == null || proxy.isFrozen()) {
 			return bean;
 		}
@@ -75,6 +83,18 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 			}
 		}
 		return bean;
+	}
+
+	private void addUnlocked(Object bean, String beanName, @Nullable DistributedLockAdvisor advisor) {
+		if (this.unlocked == null || this.jobs.whenUnlocked() == WhenUnlocked.IGNORE) {
+			return;
+		}
+		Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
+		for (Method method : this.unlocked.of(bean, beanName, type)) {
+			if (advisor == null || !advisor.matches(method, type)) {
+				this.jobs.addUnlocked(tasks(bean, method), new LockedMethod(method, type).path());
+			}
+		}
 	}
 
 	/**
@@ -97,12 +117,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 			Function<JobPolicies, JobMethod.Declaration> declaration) {
 		JobMethod job = this.jobs.method(beanName, type, method.getName(),
 				() -> declaration.apply(new JobPolicies(this.jobs, beanName, (text) -> resolve(text, beanName))));
-		// Spring's blocking and reactive tasks are identified by these texts
-		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
-		Method invocable = invocable(method, bean.getClass());
-		if (invocable != null) {
-			this.jobs.add(invocable.getDeclaringClass().getName() + "." + method.getName(), job);
-		}
+		tasks(bean, method).forEach((task) -> this.jobs.add(task, job));
 		// A scoped bean may have other instances, which the job does not know
 		boolean single = this.beans != null && this.beans.containsBean(beanName) && this.beans.isSingleton(beanName);
 		if (single) {
@@ -114,6 +129,18 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		else {
 			job.carryOnceCaptured(() -> carry(proxy, method, job));
 		}
+	}
+
+	/**
+	 * Return the texts that identify Spring's tasks for a method, blocking and reactive.
+	 */
+	private static Set<String> tasks(Object bean, Method method) {
+		Set<String> types = new HashSet<>(Set.of(bean.getClass().getName()));
+		Method invocable = invocable(method, bean.getClass());
+		if (invocable != null) {
+			types.add(invocable.getDeclaringClass().getName());
+		}
+		return types.stream().map((type) -> type + "." + method.getName()).collect(Collectors.toSet());
 	}
 
 	/**

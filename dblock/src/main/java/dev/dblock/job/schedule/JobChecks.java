@@ -8,8 +8,11 @@ import java.util.TreeSet;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.schedule.JobMethod.Declaration;
+import dev.dblock.job.schedule.ScheduledJobs.WhenUnlocked;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -24,6 +27,8 @@ final class JobChecks {
 
 	private static final String NOT_CAPTURED = "%s: its planned time cannot be captured, because %s; or set"
 			+ " dblock.once-per-planned-time=false and give every job a minimum hold";
+
+	private static final Logger logger = LoggerFactory.getLogger(JobChecks.class);
 
 	private final ScheduledJobs jobs;
 
@@ -67,6 +72,32 @@ final class JobChecks {
 			// A task that is not a method
 			return false;
 		}
+	}
+
+	/**
+	 * Report the scheduled methods without a lock among the tasks that are not captured.
+	 * Those of a bean that is created after the startup are only logged, since it can be
+	 * created by a request.
+	 */
+	void checkUnlocked(Collection<Runnable> tasks, Set<String> findings) {
+		boolean fail = this.jobs.whenUnlocked() == WhenUnlocked.FAIL;
+		Set<String> methods = new TreeSet<>();
+		tasks.forEach((task) -> methods.addAll(this.jobs.takeUnlocked(task)));
+		if (fail && !this.jobs.isChecked()) {
+			methods.forEach((method) -> findings.add(method + ": is @Scheduled without a lock, so every instance runs"
+					+ " it, which dblock.jobs.unlocked=fail forbids; add @DistributedLock, or @RunsOnEveryInstance if"
+					+ " that is intended"));
+		}
+		else if (!methods.isEmpty() && (fail || hasJobs())) {
+			logger.info(
+					"Without @DistributedLock, every instance runs {}. Add it to run each planned time once, or add"
+							+ " @RunsOnEveryInstance if that is intended; dblock.jobs.unlocked=ignore omits this line",
+					String.join(", ", methods));
+		}
+	}
+
+	private boolean hasJobs() {
+		return this.jobs.family().stream().anyMatch((context) -> !context.jobs().isEmpty());
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -135,6 +136,7 @@ final class JobScheduler implements TaskScheduler {
 		Set<String> findings = new TreeSet<>();
 		if (uncaptured) {
 			this.checks.checkUncaptured(task, "", findings);
+			this.checks.checkUnlocked(List.of(task), findings);
 		}
 		else {
 			this.checks.check(new ScheduledJobs.Task(task, period), findings);

@@ -90,16 +90,18 @@ final class JobSchedulingConfigurer
 	private void check(ApplicationContext context) {
 		Set<String> findings = new TreeSet<>();
 		String reason = reasonNotCaptured();
-		context.getBeansOfType(ScheduledTaskHolder.class, false, false)
+		List<Runnable> others = context.getBeansOfType(ScheduledTaskHolder.class, false, false)
 			.values()
 			.stream()
 			.flatMap((holder) -> holder.getScheduledTasks().stream())
 			.map((task) -> task.getTask().getRunnable())
 			.filter((task) -> !this.jobs.isCaptured(task))
-			.forEach((task) -> this.checks.checkUncaptured(task, reason, findings));
+			.toList();
+		others.forEach((task) -> this.checks.checkUncaptured(task, reason, findings));
 		this.jobs.captured().forEach((task) -> this.checks.check(task, findings));
 		if (context == this.context) {
 			this.jobs.checkDeclarations(findings);
+			this.checks.checkUnlocked(others, findings);
 		}
 		if (!findings.isEmpty()) {
 			throw new InvalidJobException(findings);

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
@@ -57,7 +58,14 @@ public final class ScheduledJobs {
 	/** Weak, since the scheduler refers to a task for as long as it is scheduled. */
 	private final Set<JobTask> live = weakSet();
 
+	/** The scheduled methods without a lock that are not reported yet, by task. */
+	private final Map<String, Set<String>> unlocked = new ConcurrentHashMap<>();
+
+	private final Set<String> knownUnlocked = ConcurrentHashMap.newKeySet();
+
 	private final Map<String, Settings> settings;
+
+	private final WhenUnlocked whenUnlocked;
 
 	/** The ids for which settings were looked up. */
 	private final Set<String> configured = ConcurrentHashMap.newKeySet();
@@ -82,9 +90,11 @@ public final class ScheduledJobs {
 	/**
 	 * Create the collection.
 	 * @param settings the settings for single jobs, by id
+	 * @param whenUnlocked how scheduled methods without a lock are reported
 	 */
-	public ScheduledJobs(Map<String, Settings> settings) {
+	public ScheduledJobs(Map<String, Settings> settings, WhenUnlocked whenUnlocked) {
 		this.settings = Map.copyOf(settings);
+		this.whenUnlocked = whenUnlocked;
 		this.family.add(this);
 	}
 
@@ -160,6 +170,33 @@ public final class ScheduledJobs {
 	 */
 	public void add(String task, JobMethod method) {
 		this.methods.computeIfAbsent(task, (key) -> ConcurrentHashMap.newKeySet()).add(method);
+	}
+
+	/**
+	 * Add a method that has no lock. It is reported once, if the scheduler calls it.
+	 * @param tasks the texts that can identify Spring's task for the method
+	 * @param method class and method
+	 */
+	public void addUnlocked(Set<String> tasks, String method) {
+		if (this.knownUnlocked.add(method)) {
+			tasks.forEach(
+					(task) -> this.unlocked.computeIfAbsent(task, (key) -> ConcurrentHashMap.newKeySet()).add(method));
+		}
+	}
+
+	/**
+	 * Return the methods without a lock that a task can call, for the first time only.
+	 */
+	Set<String> takeUnlocked(Runnable task) {
+		return Objects.requireNonNullElse(this.unlocked.remove(task.toString()), Set.of());
+	}
+
+	/**
+	 * Return how scheduled methods without a lock are reported.
+	 * @return how they are reported
+	 */
+	public WhenUnlocked whenUnlocked() {
+		return this.whenUnlocked;
 	}
 
 	/**
@@ -391,6 +428,29 @@ public final class ScheduledJobs {
 			// The startup fails because of the declaration
 			return new StoreClock(System::nanoTime);
 		}
+	}
+
+	/**
+	 * How to report scheduled methods without a lock, which every instance runs.
+	 */
+	public enum WhenUnlocked {
+
+		/**
+		 * Not at all.
+		 */
+		IGNORE,
+
+		/**
+		 * In the log, if the application has a job.
+		 */
+		LOG,
+
+		/**
+		 * As a failure of the start. Methods of beans that are created later are only
+		 * logged.
+		 */
+		FAIL
+
 	}
 
 	/**

@@ -12,6 +12,7 @@ import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.JobEngine.JobRecords;
+import dev.dblock.job.schedule.ScheduledJobs.WhenUnlocked;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,7 @@ class ScheduledJobOperationsTests {
 
 	private final TaskScheduler scheduler = mock(TaskScheduler.class);
 
-	private final ScheduledJobs jobs = new ScheduledJobs(Map.of());
+	private final ScheduledJobs jobs = new ScheduledJobs(Map.of(), WhenUnlocked.IGNORE);
 
 	private final ScheduledJobOperations operations = new ScheduledJobOperations(List.of(this.jobs));
 
