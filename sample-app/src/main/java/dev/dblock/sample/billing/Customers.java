@@ -3,6 +3,7 @@ package dev.dblock.sample.billing;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
+import dev.dblock.job.RunsOnEveryInstance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +35,7 @@ class Customers {
 		this.environment = environment;
 	}
 
+	@RunsOnEveryInstance
 	@Scheduled(initialDelayString = "1s", fixedDelayString = "${sample.customers.every}")
 	void buy() {
 		ThreadLocalRandom random = ThreadLocalRandom.current();
