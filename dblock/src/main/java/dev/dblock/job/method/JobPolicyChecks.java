@@ -31,8 +31,6 @@ final class JobPolicyChecks {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobPolicyChecks.class);
 
-	private static final String SHEDLOCK = "net.javacrumbs.shedlock.spring.annotation.SchedulerLock";
-
 	private static final AnnotationMentions POLICIES = new AnnotationMentions(JobPolicy.class.getName());
 
 	private final ConfigurableListableBeanFactory beanFactory;
@@ -105,8 +103,7 @@ final class JobPolicyChecks {
 		if (this.jobs.isLocked(bean.name(), bean.type(), method.getName())) {
 			return true;
 		}
-		if (bean.instance() == null
-				&& MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(SHEDLOCK)) {
+		if (bean.instance() == null && UnlockedMethods.hasSchedulerLock(method)) {
 			return true;
 		}
 		return this.beanFactory.getBeanProvider(DistributedLockAdvisor.class)

@@ -70,7 +70,14 @@ final class UnlockedMethods {
 	private boolean isUnlocked(Method method) {
 		return LockAnnotations.isScheduled(method) && !LockAnnotations.arePresent(method)
 				&& !isPresent(RunsOnEveryInstance.class.getName(), method)
-				&& !(this.beans.containsBean(SHEDLOCK_ENABLED) && isPresent(SHEDLOCK, method));
+				&& !(this.beans.containsBean(SHEDLOCK_ENABLED) && hasSchedulerLock(method));
+	}
+
+	/**
+	 * Return whether a method is declared to be locked by ShedLock.
+	 */
+	static boolean hasSchedulerLock(Method method) {
+		return isPresent(SHEDLOCK, method);
 	}
 
 	private static boolean isPresent(String annotation, AnnotatedElement element) {

@@ -122,8 +122,8 @@ final class PlannedTimeAccount {
 	 */
 	private void reportDoubtful(Asked asked, @Nullable Instant elsewhere) {
 		DoubtfulTimes doubtful = asked.method().doubtful();
-		// Another record could contain later entries that are lost, and then nobody would
-		// report, or two instances would
+		// Because of entries that are rolled back later, planned times would be reported
+		// by no instance, or by two
 		JobStatus status = doubtful.isEmpty() ? null : status(asked, true);
 		if (status == null || status.runs().isEmpty()) {
 			return;

@@ -48,7 +48,7 @@ final class JobRecord {
 	 */
 	static JobRecord read(@Nullable BsonDocument document, JobFields job) {
 		BsonValue jobs = (document != null) ? document.get(JobFields.JOBS) : null;
-		BsonValue record = (jobs instanceof BsonDocument all) ? all.get(job.key()) : null;
+		BsonValue record = stored(document, job);
 		BsonDocument fields = (record instanceof BsonDocument found) ? found : new BsonDocument();
 		String malformed = null;
 		if (jobs != null && !jobs.isDocument()) {
@@ -64,6 +64,15 @@ final class JobRecord {
 			malformed = job.path(JobFields.RUNS);
 		}
 		return new JobRecord(fields, malformed);
+	}
+
+	/**
+	 * Return what is stored in place of the record of a job; {@code null} if there is
+	 * nothing.
+	 */
+	static @Nullable BsonValue stored(@Nullable BsonDocument document, JobFields job) {
+		return (document != null && document.get(JobFields.JOBS) instanceof BsonDocument jobs) ? jobs.get(job.key())
+				: null;
 	}
 
 	/**

@@ -74,8 +74,7 @@ final class JobStatements implements ClaimStatements {
 	@Override
 	public BsonDocument asRead(Claim.Key key, LockDocument document) {
 		JobFields job = new JobFields(key.id());
-		BsonValue record = (document.fields().get(JobFields.JOBS) instanceof BsonDocument jobs) ? jobs.get(job.key())
-				: null;
+		BsonValue record = JobRecord.stored(document.fields(), job);
 		return new BsonDocument(job.path(), (record != null) ? record : CommonStatements.IS_ABSENT);
 	}
 

@@ -48,8 +48,6 @@ final class JobCourses {
 
 	private static final Duration RUN_SEARCH = Duration.ofSeconds(30);
 
-	private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
-
 	/**
 	 * Minimum and maximum time for which a run of a periodic job has been over when its
 	 * worker is killed.
@@ -165,7 +163,7 @@ final class JobCourses {
 
 	private static void pauseJob(World world, int count) throws InterruptedException, IOException {
 		Path folder = world.fleet().folder();
-		long before = count(world, What.PAUSED);
+		long before = count(JobRecords.read(folder), What.PAUSED);
 		JobPauses.request(folder, ((count % 2 == 0) ? CronJobs.SKIPPED : CronJobs.REPEATED) + (1 + count % 5));
 		await(world, What.PAUSED, before + 1);
 		world.sleep(world.between(500, 5000));
@@ -174,17 +172,12 @@ final class JobCourses {
 	}
 
 	private static void await(World world, What what, long times) throws InterruptedException, IOException {
-		long end = System.nanoTime() + PAUSE_LIMIT.toNanos();
-		while (count(world, what) < times) {
-			if (System.nanoTime() > end) {
-				throw new IllegalStateException("a job was not " + what + " within " + PAUSE_LIMIT);
-			}
-			world.sleep(100);
-		}
+		JobRecords.await(world.fleet().folder(), (events) -> count(events, what) >= times,
+				() -> "a job was not " + what);
 	}
 
-	private static long count(World world, What what) throws IOException {
-		return JobRecords.read(world.fleet().folder()).stream().filter((event) -> event.what() == what).count();
+	private static long count(List<JobEvent> events, What what) {
+		return events.stream().filter((event) -> event.what() == what).count();
 	}
 
 	private static void serversAway(World world) throws InterruptedException {

@@ -3,7 +3,6 @@ package dev.dblock.faults;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,9 +32,6 @@ final class JobFaults {
 	private static final long SHEDLOCK_SECONDS = 60;
 
 	private static final int PERIODIC_WORKERS = 3;
-
-	/** How long each job may take until its first run. */
-	private static final Duration FIRST_RUNS_LIMIT = Duration.ofMinutes(1);
 
 	/** From the first run of each job to the first planned time that is judged. */
 	private static final long WARM_UP_MILLIS = 2500;
@@ -170,22 +166,11 @@ final class JobFaults {
 	 * is computed before the first answer of the servers.
 	 */
 	private static void awaitFirstRuns(Path records, JobHistory.Jobs jobs) throws InterruptedException, IOException {
-		long end = System.nanoTime() + FIRST_RUNS_LIMIT.toNanos();
 		Set<String> missing = jobs.eachSecond().collect(Collectors.toSet());
-		while (true) {
-			JobRecords.read(records)
-				.stream()
-				.filter((event) -> event.what() == What.BEGUN)
-				.forEach((event) -> missing.remove(event.job()));
-			if (missing.isEmpty()) {
-				return;
-			}
-			if (System.nanoTime() > end) {
-				throw new IllegalStateException(
-						missing + " did not run within " + FIRST_RUNS_LIMIT + "; the logs of the workers say why");
-			}
-			TimeUnit.MILLISECONDS.sleep(100);
-		}
+		JobRecords.await(records, (events) -> {
+			events.stream().filter((event) -> event.what() == What.BEGUN).map(JobEvent::job).forEach(missing::remove);
+			return missing.isEmpty();
+		}, () -> "as the logs of the workers say, " + missing + " did not run");
 	}
 
 	private JobHistory.Jobs jobs(String profile) {

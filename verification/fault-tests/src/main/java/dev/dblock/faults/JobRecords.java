@@ -8,11 +8,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.dblock.LockContext;
@@ -33,6 +36,8 @@ import org.springframework.core.annotation.Order;
 final class JobRecords implements LockListener {
 
 	private static final String PREFIX = "jobs-";
+
+	private static final Duration LIMIT = Duration.ofMinutes(1);
 
 	private final int worker;
 
@@ -156,6 +161,21 @@ final class JobRecords implements LockListener {
 				}));
 		}
 		return events;
+	}
+
+	/**
+	 * Wait until the events of all processes contain what is expected.
+	 * @param missing what has not happened otherwise
+	 */
+	static void await(Path folder, Predicate<List<JobEvent>> expected, Supplier<String> missing)
+			throws InterruptedException, IOException {
+		long end = System.nanoTime() + LIMIT.toNanos();
+		while (!expected.test(read(folder))) {
+			if (System.nanoTime() > end) {
+				throw new IllegalStateException(missing.get() + " within " + LIMIT);
+			}
+			TimeUnit.MILLISECONDS.sleep(100);
+		}
 	}
 
 	/**
