@@ -2,6 +2,7 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Date;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -10,6 +11,8 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Updates;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import dev.dblock.core.LockRepositoryContract;
@@ -156,22 +159,39 @@ class SentRequestsTests {
 	}
 
 	@Test
-	void onlyARunAfterOneThatDidNotRecordItsEndTakesTwoRequests() {
+	void onlyTheFirstRunAndOneAfterALossTakeTwoRequests() {
 		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
 		Instant at = Instant.now().minusSeconds(60);
-		for (JobRun.Outcome outcome : List.of(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.FAILED, JobRun.Outcome.LOST)) {
-			at = at.plusSeconds(1);
-			LeaseKey run = LockRepositoryContract.key("a");
-			assertThat(fire(locks, run, at)).isInstanceOf(Granted.class);
-			assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
-			locks.release(run, Duration.ZERO, FenceMark.KEEP, new RunEnd("a", outcome, null), TIMEOUT);
-			this.sent.clear();
-			assertThat(fire(locks, LockRepositoryContract.key("a"), at)).isInstanceOf(Refused.class);
-			assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
-			this.sent.clear();
-		}
-		assertThat(fire(locks, LockRepositoryContract.key("a"), at.plusSeconds(1))).isInstanceOf(Granted.class);
-		assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify", "findAndModify");
+		runInRequests(locks, at, JobRun.Outcome.SUCCEEDED, 2);
+		runInRequests(locks, at.plusSeconds(1), JobRun.Outcome.FAILED, 1);
+		runInRequests(locks, at.plusSeconds(2), JobRun.Outcome.LOST, 1);
+		runInRequests(locks, at.plusSeconds(3), JobRun.Outcome.SUCCEEDED, 2);
+	}
+
+	@Test
+	void aRunAfterAMinimumHoldTakesOneRequest() {
+		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
+		Instant at = Instant.now().minusSeconds(60);
+		runInRequests(locks, at, JobRun.Outcome.SUCCEEDED, 2);
+		this.factory.getMongoDatabase()
+			.getCollection("locks")
+			.updateOne(Filters.eq("a"), Updates.set("expiresAt", Date.from(at)));
+		this.sent.clear();
+		runInRequests(locks, at.plusSeconds(1), JobRun.Outcome.SUCCEEDED, 1);
+	}
+
+	/**
+	 * Run a job, and request the same planned time once more.
+	 */
+	private void runInRequests(MongoLockRepository locks, Instant at, JobRun.Outcome outcome, int requests) {
+		LeaseKey run = LockRepositoryContract.key("a");
+		assertThat(fire(locks, run, at)).isInstanceOf(Granted.class);
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey).hasSize(requests).containsOnly("findAndModify");
+		locks.release(run, Duration.ZERO, FenceMark.KEEP, new RunEnd("a", outcome, null), TIMEOUT);
+		this.sent.clear();
+		assertThat(fire(locks, LockRepositoryContract.key("a"), at)).isInstanceOf(Refused.class);
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
+		this.sent.clear();
 	}
 
 	private static AcquireAnswer fire(MongoLockRepository locks, LeaseKey key, Instant at) {

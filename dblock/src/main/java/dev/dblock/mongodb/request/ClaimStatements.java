@@ -223,11 +223,12 @@ interface ClaimStatements {
 	/**
 	 * Claims that use all operators of a pipeline.
 	 *
-	 * @param usual a claim that has a shorter expression
-	 * @param other a claim that has none
-	 * @param end the end of the first one
+	 * @param first a claim
+	 * @param usual a later one, which is usual
+	 * @param other a claim that has no shorter expression
+	 * @param end the end of the first two
 	 */
-	record Rehearsal(Claim usual, Claim other, Claim.End end) {
+	record Rehearsal(Claim first, Claim usual, Claim other, Claim.End end) {
 	}
 
 }

@@ -118,27 +118,28 @@ final class JobExpressions implements ClaimStatements.Expressions {
 			grant.append(this.job.method(), doc("$cond", doc("$gt", ELSEWHERE, ref("$$due." + JobFields.PLANNED)),
 					ref("$" + this.job.method()), settled(ref("$$due." + JobFields.PLANNED), before)));
 		}
-		BsonDocument decided = let(doc("same", isSame()).append("end", end()),
-				let(doc("due", due()).append("moves", moves), replacement(isDue, grant, run, moved())));
+		BsonDocument decided = let(doc("same", isSame()).append("end", end()), let(
+				doc("due", due()).append("moves", moves),
+				replacement(isDue, grant, run, kept(doc("$ifNull", path(JobFields.RUNS), new BsonArray())), moved())));
 		return (this.job.method() != null) ? let(doc("elsewhere", elsewhere()), decided) : decided;
 	}
 
 	/**
-	 * Return the document after the request in the usual case: there was no run yet, or
-	 * the end of another firing's run is recorded, and a later planned time is requested
-	 * than was settled under any id of the method. A firing that is due in any other case
-	 * is refused. Parsing an expression takes a server longer than its evaluation, so
-	 * this one contains only what is necessary.
+	 * Return the document after the request in the usual case: the end of another
+	 * firing's run is recorded, and a later planned time is requested than was settled
+	 * under any id of the method. A firing that is due in any other case is refused.
+	 * Parsing an expression takes a server longer than its evaluation, so this one
+	 * contains only what is necessary.
 	 */
 	@Override
 	public @Nullable BsonDocument usualReplacement(BsonDocument free, BsonDocument grant) {
 		if (!(this.firing.schedule() instanceof Schedule.Planned asked)) {
 			return null;
 		}
-		BsonDocument none = doc("$lte", this.last, BsonNull.VALUE);
-		BsonDocument ended = doc("$and", doc("$gt", this.planned, EARLIEST_DATE), doc("$in", this.outcome, ENDED),
-				doc("$ne", last(JobFields.FIRING), literal(this.firing.id())));
-		BsonDocument isDue = doc("$and", free, doc("$lt", this.planned, at(asked)), doc("$or", ended, none),
+		BsonString runs = path(JobFields.RUNS);
+		BsonDocument isDue = doc("$and", free, doc("$lt", this.planned, at(asked)),
+				doc("$gt", this.planned, EARLIEST_DATE), doc("$in", this.outcome, ENDED),
+				doc("$ne", last(JobFields.FIRING), literal(this.firing.id())), hasType(runs, "array"),
 				doc("$lte", path(JobFields.PAUSED), BsonNull.VALUE), doc("$lte", earliest(asked), NOW));
 		BsonDateTime latest = latest();
 		if (latest != null) {
@@ -148,11 +149,11 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		if (this.job.method() != null) {
 			BsonString settled = method(JobFields.PLANNED);
 			isDue.getArray("$and").add(doc("$lt", settled, at(asked)));
-			after = doc("$ifNull", doc("$max", this.planned, settled), ref("$$REMOVE"));
+			after = doc("$max", this.planned, settled);
 			grant.append(this.job.method(), settled(at(asked), settled));
 		}
-		BsonDocument moved = doc("$cond", none, new BsonArray(), new BsonArray(List.of(this.last)));
-		return replacement(isDue, grant, run(at(asked), FIRST).append(JobFields.AFTER, after), moved);
+		return replacement(isDue, grant, run(at(asked), FIRST).append(JobFields.AFTER, after), kept(runs),
+				new BsonArray(List.of(this.last)));
 	}
 
 	private BsonString method(String field) {
@@ -178,9 +179,10 @@ final class JobExpressions implements ClaimStatements.Expressions {
 		return doc("$gte", ELSEWHERE, at((Schedule.Planned) this.firing.schedule()));
 	}
 
-	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonDocument run, BsonDocument moved) {
+	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonDocument run, BsonDocument before,
+			BsonValue moved) {
 		BsonDocument token = doc("token", grant.getDocument(LockDocument.TOKEN));
-		BsonDocument runs = doc("$concatArrays", before(), moved);
+		BsonDocument runs = doc("$concatArrays", before, moved);
 		BsonDocument record = doc("$mergeObjects", ref("$" + this.job.path()),
 				doc(JobFields.LAST, run).append(JobFields.RUNS, runs));
 		grant.put(LockDocument.TOKEN, TOKEN);
@@ -192,8 +194,7 @@ final class JobExpressions implements ClaimStatements.Expressions {
 	 * Return the history, of which old runs are removed several at a time: an array that
 	 * only grows is a small change for the other members of a replica set.
 	 */
-	private BsonDocument before() {
-		BsonDocument all = doc("$ifNull", path(JobFields.RUNS), new BsonArray());
+	private static BsonDocument kept(BsonValue all) {
 		BsonDocument kept = doc("$cond", doc("$lt", doc("$size", all), new BsonInt32(MOST_RUNS)),
 				new BsonInt32(-MOST_RUNS), new BsonInt32(-StoredJob.RUNS_BEFORE));
 		return doc("$slice", all, kept);

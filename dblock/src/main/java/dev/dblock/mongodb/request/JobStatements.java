@@ -131,6 +131,7 @@ final class JobStatements implements ClaimStatements {
 	@Override
 	public Rehearsal rehearsal(String id, String text) {
 		return new Rehearsal(JobFiring.of(id, new Schedule.Planned(Instant.EPOCH), true).method(text),
+				JobFiring.of(id, new Schedule.Planned(Instant.EPOCH.plusSeconds(1)), true).method(text),
 				JobFiring.of(id, new Schedule.FixedRate(Duration.ofDays(1)), true),
 				new RunEnd(id, JobRun.Outcome.SUCCEEDED, text));
 	}

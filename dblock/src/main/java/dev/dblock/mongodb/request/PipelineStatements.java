@@ -86,16 +86,29 @@ final class PipelineStatements extends CommonStatements {
 	private static final BsonDocument DATE_OF_TOKEN = encoded(
 			doc("$toDate", doc("$divide", TOKEN, number(LockDocument.TOKENS_PER_MILLI))));
 
+	private static final BsonDocument FENCE_IS_PENDING = encoded(doc("$eq", ref("$fencePending"), BsonBoolean.TRUE));
+
+	/**
+	 * A lock of ours that was released, and whose last token is older than now. Its next
+	 * token and its fence need no decision.
+	 */
+	private static final BsonDocument RELEASED = encoded(
+			doc("$and", doc("$lte", EXPIRES_AT, NOW), doc("$in", type(EXPIRES_AT), literals("date", "missing")),
+					doc("$eq",
+							new BsonArray(List.of(type(TOKEN), type(ref("$leaseMillis")), type(ref("$acquiredAt")),
+									type(ref("$holder")))),
+							literals("long", "long", "date", "missing")),
+					doc("$lt", TOKEN, FIRST_TOKEN_OF_NOW)));
+
 	/**
 	 * Absent in a new document, so that a grant can detect that it has created it. Only
 	 * for a free lock, whose token and holder are missing or of their types.
 	 */
-	private static final BsonDocument NEXT_FENCE_PENDING = encoded(
-			doc("$cond", doc("$lte", TOKEN, BsonNull.VALUE), ref("$$REMOVE"), doc("$or",
-					doc("$gt", ref("$holder"), BsonNull.VALUE), doc("$eq", ref("$fencePending"), BsonBoolean.TRUE))));
+	private static final BsonDocument NEXT_FENCE_PENDING = encoded(doc("$cond", doc("$lte", TOKEN, BsonNull.VALUE),
+			ref("$$REMOVE"), doc("$or", doc("$gt", ref("$holder"), BsonNull.VALUE), FENCE_IS_PENDING)));
 
-	private static final BsonDocument FENCE_IS_RAISED = doc("$set", doc(LockDocument.FENCE_PENDING,
-			doc("$cond", doc("$eq", ref("$fencePending"), BsonBoolean.TRUE), BsonBoolean.FALSE, ref("$fencePending"))));
+	private static final BsonDocument FENCE_IS_RAISED = doc("$set",
+			doc(LockDocument.FENCE_PENDING, doc("$cond", FENCE_IS_PENDING, BsonBoolean.FALSE, ref("$fencePending"))));
 
 	private static final BsonDocument NOT_EXPIRED = doc("$expr", doc("$gt", EXPIRES_AT, NOW));
 
@@ -167,7 +180,7 @@ final class PipelineStatements extends CommonStatements {
 	 */
 	boolean areUnderstood(StoreRequest store) {
 		ClaimStatements.Rehearsal rehearsal = this.claims.rehearsal(REHEARSED_NAME, LITERAL);
-		ClaimStatements.Fields fields = this.claims.fields(rehearsal.usual().key(REHEARSED_NAME));
+		ClaimStatements.Fields fields = this.claims.fields(rehearsal.first().key(REHEARSED_NAME));
 		BsonDocument projection = PROJECTION.clone()
 			.append(fields.last(), new BsonInt32(1))
 			.append(NOTHING_FIELD, NOTHING_THERE);
@@ -238,13 +251,19 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	private List<BsonDocument> rehearsalOfClaim(ClaimStatements.Rehearsal rehearsal) {
+		AcquireRequest first = rehearsed(rehearsal.first());
 		AcquireRequest usual = rehearsed(rehearsal.usual());
 		AcquireRequest other = rehearsed(rehearsal.other());
+		BsonDocument released = doc("$set", ended(released(0, FenceMark.SET), this.claims.end(rehearsal.end())));
 		List<BsonDocument> stages = new ArrayList<>();
 		stages.add(ONLY_ID);
+		stages.addAll(grant(first, replacement(first)));
+		stages.add(released);
+		// The usual claim is granted later
+		stages.add(doc("$set", doc(LockDocument.TOKEN, number(0))));
 		stages.addAll(grant(usual, Objects.requireNonNull(usualReplacement(usual))));
-		stages.add(doc("$set", ended(released(0, FenceMark.SET), this.claims.end(rehearsal.end()))));
-		// Refused, since the planned time was run
+		stages.add(released);
+		// Refused, since it was granted
 		stages.addAll(grant(usual, replacement(usual)));
 		stages.addAll(grant(other, replacement(other)));
 		stages.add(REMOVABLE);
@@ -268,8 +287,10 @@ final class PipelineStatements extends CommonStatements {
 		expressions.addTo(projection);
 		BsonDocument usual = usualReplacement(request);
 		if (usual != null) {
-			Acquired acquired = acquire(store, request, usual, projection);
-			if (!acquired.due() || acquired.malformed()) {
+			BsonValue answer = findAndModify(store, withId(request), new BsonArray(grant(request, usual)), projection,
+					false);
+			Acquired acquired = answer.isDocument() ? answered(store, request, answer.asDocument()) : null;
+			if (acquired != null && (!acquired.due() || acquired.malformed())) {
 				return acquired;
 			}
 		}
@@ -285,13 +306,40 @@ final class PipelineStatements extends CommonStatements {
 
 	private @Nullable BsonDocument usualReplacement(AcquireRequest request) {
 		Request claim = request.claimRequest();
-		return (claim != null) ? this.claims.expressions(claim).usualReplacement(FREE, grant(request)) : null;
+		return (claim != null) ? this.claims.expressions(claim).usualReplacement(isUsual(request), usualGrant(request))
+				: null;
+	}
+
+	/**
+	 * Whether a lock was released and its document is kept for long enough, so that a
+	 * grant need not decide about more than a claim. In any other case, it is asked once
+	 * more.
+	 */
+	private BsonDocument isUsual(AcquireRequest request) {
+		BsonDocument keptUntil = doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(request.lease()))
+				+ this.times.retention() + LeaseTimes.keptFor(request.claim())));
+		return doc("$and", RELEASED, doc("$gte", CLEAN_UP_AT, keptUntil),
+				doc("$lte", CLEAN_UP_AT, date(LeaseTimes.NEVER)));
+	}
+
+	private BsonDocument usualGrant(AcquireRequest request) {
+		BsonDocument grant = grant(request).append(LockDocument.TOKEN, lastTokenOfNow(request.tokens()))
+			.append(LockDocument.FENCE_PENDING, FENCE_IS_PENDING);
+		grant.remove(LockDocument.CLEAN_UP_AT);
+		return grant;
 	}
 
 	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
 			BsonDocument projection) {
+		return answered(store, request, take(store, withId(request), grant(request, replacement), projection));
+	}
+
+	private static BsonDocument withId(AcquireRequest request) {
+		return doc(LockDocument.ID, text(request.key().name()));
+	}
+
+	private Acquired answered(StoreRequest store, AcquireRequest request, BsonDocument answer) {
 		String name = request.key().name();
-		BsonDocument answer = take(store, doc(LockDocument.ID, text(name)), grant(request, replacement), projection);
 		if (request.claim() != null && answer.size() == 2) {
 			// The lock was never acquired and the claim is refused, or the document is
 			// foreign
@@ -327,16 +375,22 @@ final class PipelineStatements extends CommonStatements {
 		}
 	}
 
+	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, BsonValue update,
+			BsonDocument projection) {
+		return findAndModify(store, filter, update, projection, true).asDocument();
+	}
+
 	/**
 	 * Send the request as a plain command. The driver's method would make it a retryable
 	 * write, for which the servers store the answer with two additional writes. The
 	 * engine repeats an acquire itself, with another id.
+	 * @return the document after the request; null if there is none
 	 */
-	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, BsonValue update,
-			BsonDocument projection) {
+	private static BsonValue findAndModify(StoreRequest store, BsonDocument filter, BsonValue update,
+			BsonDocument projection, boolean upsert) {
 		BsonDocument command = doc("findAndModify", text(store.collectionName())).append("query", filter)
 			.append("update", update)
-			.append("upsert", BsonBoolean.TRUE)
+			.append("upsert", BsonBoolean.valueOf(upsert))
 			.append("new", BsonBoolean.TRUE)
 			.append("fields", projection)
 			.append("writeConcern", MAJORITY);
@@ -344,7 +398,7 @@ final class PipelineStatements extends CommonStatements {
 		if (answer.containsKey(UnconfirmedWriteException.FIELD)) {
 			throw new UnconfirmedWriteException(answer);
 		}
-		return answer.getDocument("value");
+		return answer.get("value", BsonNull.VALUE);
 	}
 
 	private BsonDocument grant(AcquireRequest request) {
@@ -394,8 +448,11 @@ final class PipelineStatements extends CommonStatements {
 
 	// The last token of the next block; a missing token counts as zero.
 	private static BsonDocument lastToken(int tokens) {
-		BsonDocument ofNow = (tokens == 1) ? FIRST_TOKEN_OF_NOW : doc("$add", FIRST_TOKEN_OF_NOW, number(tokens - 1));
-		return doc("$max", doc("$add", TOKEN, number(tokens)), ofNow);
+		return doc("$max", doc("$add", TOKEN, number(tokens)), lastTokenOfNow(tokens));
+	}
+
+	private static BsonDocument lastTokenOfNow(int tokens) {
+		return (tokens == 1) ? FIRST_TOKEN_OF_NOW : doc("$add", FIRST_TOKEN_OF_NOW, number(tokens - 1));
 	}
 
 	@Override
