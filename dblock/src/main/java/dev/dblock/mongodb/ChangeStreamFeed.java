@@ -1,12 +1,16 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Supplier;
 
 import com.mongodb.client.ChangeStreamIterable;
-import com.mongodb.client.MongoCollection;
+import dev.dblock.mongodb.request.StoreRequest;
 import dev.dblock.store.ReleaseFeed;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,19 +19,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChangeStreamFeed implements ReleaseFeed {
 
-	private final Supplier<MongoCollection<BsonDocument>> collection;
+	private final Supplier<StoreRequest> requests;
 
 	private @Nullable ChangeStreamReader reader;
 
-	ChangeStreamFeed(Supplier<MongoCollection<BsonDocument>> collection) {
-		this.collection = collection;
+	ChangeStreamFeed(Supplier<StoreRequest> requests) {
+		this.requests = requests;
 	}
 
 	@Override
 	public synchronized void open(Listener listener) {
 		ChangeStreamReader present = this.reader;
 		if (present == null || !present.isReading()) {
-			this.reader = new ChangeStreamReader(this::stream, listener);
+			this.reader = new ChangeStreamReader(this::stream, this::closeOnServer, listener);
 			this.reader.start();
 		}
 	}
@@ -48,7 +52,13 @@ final class ChangeStreamFeed implements ReleaseFeed {
 	}
 
 	private ChangeStreamIterable<BsonDocument> stream() {
-		return this.collection.get().watch(ReleaseEvents.PIPELINE);
+		return this.requests.get().collection().watch(ReleaseEvents.PIPELINE);
+	}
+
+	private void closeOnServer(long cursor) {
+		StoreRequest request = this.requests.get();
+		request.command(new BsonDocument("killCursors", new BsonString(request.collectionName())).append("cursors",
+				new BsonArray(List.of(new BsonInt64(cursor)))));
 	}
 
 }

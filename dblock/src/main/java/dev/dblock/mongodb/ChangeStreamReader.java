@@ -5,11 +5,13 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 import com.mongodb.MongoChangeStreamException;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
+import com.mongodb.ServerCursor;
 import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.MongoChangeStreamCursor;
 import com.mongodb.client.MongoCursor;
@@ -58,6 +60,8 @@ final class ChangeStreamReader {
 
 	private final Supplier<ChangeStreamIterable<BsonDocument>> streams;
 
+	private final LongConsumer closeOnServer;
+
 	private final ReleaseFeed.Listener listener;
 
 	private final Thread thread;
@@ -68,8 +72,16 @@ final class ChangeStreamReader {
 
 	private Duration pause = FIRST_PAUSE;
 
-	ChangeStreamReader(Supplier<ChangeStreamIterable<BsonDocument>> streams, ReleaseFeed.Listener listener) {
+	/**
+	 * Create a reader.
+	 * @param streams opens the stream
+	 * @param closeOnServer closes a cursor on the server, by its id
+	 * @param listener the listener
+	 */
+	ChangeStreamReader(Supplier<ChangeStreamIterable<BsonDocument>> streams, LongConsumer closeOnServer,
+			ReleaseFeed.Listener listener) {
 		this.streams = streams;
+		this.closeOnServer = closeOnServer;
 		this.listener = listener;
 		this.thread = new Thread(this::run, "dblock-releases");
 		this.thread.setDaemon(true);
@@ -147,10 +159,12 @@ final class ChangeStreamReader {
 			stream.resumeAfter(this.resumeToken);
 		}
 		MongoChangeStreamCursor<ChangeStreamDocument<BsonDocument>> cursor = stream.cursor();
+		ServerCursor open = null;
 		try {
 			this.listener.listening();
 			boolean valid = true;
 			while (valid && !isStopped()) {
+				open = cursor.getServerCursor();
 				ChangeStreamDocument<BsonDocument> event = cursor.tryNext();
 				this.resumeToken = cursor.getResumeToken();
 				this.pause = FIRST_PAUSE;
@@ -164,17 +178,23 @@ final class ChangeStreamReader {
 			return isStopped() || goOnAfter(ex);
 		}
 		finally {
-			close(cursor);
+			close(cursor, open);
 		}
 	}
 
 	/**
-	 * Close a cursor. The interrupt flag is cleared before, since an interrupted thread
-	 * gets no connection and the server would keep the cursor for another ten minutes.
+	 * Close a cursor, which the server would keep for another ten minutes otherwise. The
+	 * driver does not send the request if the time limit has passed since the cursor was
+	 * opened. The interrupt flag is cleared before, since an interrupted thread gets no
+	 * connection. After a failure, the next stream is not kept waiting by a server that
+	 * may be unreachable.
 	 */
-	private static void close(MongoCursor<?> cursor) {
+	private void close(MongoCursor<?> cursor, @Nullable ServerCursor open) {
 		boolean unused = Thread.interrupted();
 		cursor.close();
+		if (isStopped() && open != null) {
+			this.closeOnServer.accept(open.getId());
+		}
 	}
 
 	/**

@@ -207,7 +207,7 @@ public final class MongoLockRepository implements LockRepository {
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
 					database, new FenceRequests(), nanoTime));
-		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
+		this.releases = new ChangeStreamFeed(() -> this.access.get().request(ChangeStreamReader.REQUEST_LIMIT));
 	}
 
 	private static @Nullable Boolean understandsPipelines(StatementDialect statements) {

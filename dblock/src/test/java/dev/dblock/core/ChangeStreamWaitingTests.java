@@ -279,6 +279,17 @@ class ChangeStreamWaitingTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void aStreamThatWasReadForAWhileIsClosedOnTheServer() throws Exception {
+		LockHandle held = take(this.one);
+		CompletableFuture<LockHandle> waiter = waitFor(this.other);
+		eventually().until(() -> openCursors().stream().anyMatch((cursor) -> cursor.getLong("nBatchesReturned") > 2));
+		held.close();
+		waiter.get().close();
+		eventually().until(() -> cursors().isEmpty());
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 	void aWaiterIsRefusedAtOnceWhenTheEngineIsClosed() throws Exception {
 		LockHandle held = take(this.one);
 		CompletableFuture<LockHandle> waiter = waitFor(this.other);
@@ -410,14 +421,18 @@ class ChangeStreamWaitingTests {
 	}
 
 	private List<Long> cursors() {
-		List<Long> cursors = new ArrayList<>();
+		return openCursors().stream().map((cursor) -> cursor.getLong("cursorId")).toList();
+	}
+
+	private List<Document> openCursors() {
+		List<Document> cursors = new ArrayList<>();
 		List<Document> pipeline = List.of(new Document("$currentOp", new Document("idleCursors", true)),
 				new Document("$match", new Document("ns", this.database + "." + COLLECTION).append("cursor.cursorId",
 						new Document("$exists", true))));
 		this.server.client()
 			.getDatabase("admin")
 			.aggregate(pipeline)
-			.forEach((op) -> cursors.add(op.get("cursor", Document.class).getLong("cursorId")));
+			.forEach((op) -> cursors.add(op.get("cursor", Document.class)));
 		return cursors;
 	}
 

@@ -242,7 +242,8 @@ class ChangeStreamReaderTests {
 	}
 
 	private void read(Supplier<ChangeStreamIterable<BsonDocument>> streams) {
-		this.reader = new ChangeStreamReader(streams, this.listener);
+		this.reader = new ChangeStreamReader(streams, (cursor) -> {
+		}, this.listener);
 		this.reader.start();
 	}
 

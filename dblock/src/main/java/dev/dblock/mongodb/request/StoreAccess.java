@@ -9,9 +9,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-import com.mongodb.client.MongoCollection;
 import dev.dblock.store.LockRepository.StoreTime;
-import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
@@ -162,11 +160,11 @@ public final class StoreAccess {
 	}
 
 	/**
-	 * Return the lock collection, for operations other than a single request.
-	 * @param timeout how long each request on it may take
+	 * Return a request for an operation that is none of {@link Statements}.
+	 * @param timeout how long it may take
 	 */
-	public MongoCollection<BsonDocument> collection(Duration timeout) {
-		return new StoreRequest(this.template.getDb(), this.collection, timeout).collection();
+	public StoreRequest request(Duration timeout) {
+		return new StoreRequest(this.template.getDb(), this.collection, timeout);
 	}
 
 	public boolean reportsTransactions(StoreRequest store) {
