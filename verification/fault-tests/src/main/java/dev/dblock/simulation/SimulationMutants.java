@@ -245,7 +245,14 @@ final class SimulationMutants {
 				new Mutant("a grant without an answer, not accounted for", "job/schedule/DoubtfulTimes.java",
 						"this.failures.put(planned, failure);", "", jobs),
 				new Mutant("a run during the shutdown, not accounted for", "job/schedule/JobPlans.java",
-						"if (!found.isEmpty()) {", "if (true) {", jobs));
+						"if (!found.isEmpty()) {", "if (true) {", jobs),
+				new Mutant("a planned time settled under one id only", "job/method/JobPolicies.java",
+						"+ \"#\" + method.getName();", "+ \"#\" + method.getName() + policy;",
+						List.of("--mode", "jobs", "--store", "mongodb")),
+				new Mutant("reports from a record that can be rolled back",
+						"mongodb/request/CommonStatements.java",
+						"update(store, found.filter().append(LockDocument.ID, text(name)), UNCHANGED)", "true",
+						List.of("--mode", "jobs", "--store", "classic")));
 	}
 
 	/**
