@@ -505,10 +505,12 @@ final class LocalQueue {
 	/**
 	 * Signal that the lock may be free, so that the head sends a request as soon as it
 	 * may.
+	 * @return whether there is a head
 	 */
-	synchronized void signal() {
+	synchronized boolean signal() {
 		this.signalled = true;
 		wakeHead();
+		return this.signalled;
 	}
 
 	/**

@@ -104,11 +104,13 @@ final class LocalQueues {
 		return (mine != null && mine.key().holder().equals(stored.holder())) ? mine.describe(stored) : stored;
 	}
 
-	void signal(String name) {
+	/**
+	 * Signal that a lock may be free.
+	 * @return whether a thread waits for it
+	 */
+	boolean signal(String name) {
 		LocalQueue queue = this.byName.get(name);
-		if (queue != null) {
-			queue.signal();
-		}
+		return queue != null && queue.signal();
 	}
 
 	void signalAll() {

@@ -412,6 +412,9 @@ final class LockAcquirer {
 			this.timeouts = unavailable.isTimedOut() ? this.timeouts + 1 : 0;
 			subscribe();
 			PollPause.Plan before = queue.plan();
+			if (before != null && unavailable.showsReleaseSince(before.last())) {
+				LockAcquirer.this.signals.noticeRelease();
+			}
 			int refusals = (before != null) ? before.refusals() + 1 : 1;
 			queue.refused(me, LockAcquirer.this.pauses.plan(unavailable.withVerdict(null), refusals,
 					LockAcquirer.this.signals.isListening(), LockAcquirer.this.clock.pauseNanos()));

@@ -80,6 +80,13 @@ sealed interface Outcome {
 		}
 
 		/**
+		 * Return whether the lock was released between another outcome and this one.
+		 */
+		default boolean showsReleaseSince(Unavailable before) {
+			return false;
+		}
+
+		/**
 		 * Return how long the lock is certain to be held, unless it is released.
 		 */
 		default long expiryNanos() {
@@ -108,6 +115,12 @@ sealed interface Outcome {
 		@Override
 		public Unavailable withVerdict(Claim.@Nullable Verdict verdict) {
 			return new Refused(this.holder, verdict);
+		}
+
+		@Override
+		public boolean showsReleaseSince(Unavailable before) {
+			LockInfo earlier = (before instanceof Refused refused) ? refused.holder : null;
+			return earlier != null && this.holder != null && earlier.token() != this.holder.token();
 		}
 
 		@Override

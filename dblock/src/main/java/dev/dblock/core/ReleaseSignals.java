@@ -14,7 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the store's feed of releases open while a thread waits and for some time
- * afterwards, and passes its reports on to the queues.
+ * afterwards, and passes its reports on to the queues. A feed can cost the store with
+ * each write of the application. Therefore waiters poll instead while no lock that they
+ * wait for is released for a long time.
  */
 final class ReleaseSignals {
 
@@ -22,6 +24,13 @@ final class ReleaseSignals {
 	 * How long the feed stays open when no thread waits any more.
 	 */
 	static final Duration IDLE = Duration.ofSeconds(30);
+
+	/**
+	 * How long the feed stays open when no lock that a thread waits for is released.
+	 */
+	static final Duration QUIET = Duration.ofSeconds(10);
+
+	private static final int MOST_DOUBLINGS = 20;
 
 	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
@@ -50,6 +59,11 @@ final class ReleaseSignals {
 	private boolean closed;
 
 	private long idleSinceNanos;
+
+	private volatile long quietSinceNanos;
+
+	/** How often the feed was closed too early since a thread waits. */
+	private int missed;
 
 	private volatile boolean listening;
 
@@ -105,6 +119,21 @@ final class ReleaseSignals {
 	 */
 	synchronized void enter() {
 		this.waiters++;
+		open();
+	}
+
+	/**
+	 * Record that a waiter has found another grant than before. If the feed was closed by
+	 * then, it stays open for twice as long from now on: those that listen are always
+	 * earlier than those that poll.
+	 */
+	synchronized void noticeRelease() {
+		this.missed += (this.subscription == null) ? 1 : 0;
+		open();
+	}
+
+	private void open() {
+		this.quietSinceNanos = this.clock.nanoTime();
 		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
 			this.unsupported = false;
 		}
@@ -113,6 +142,9 @@ final class ReleaseSignals {
 		}
 		if (this.subscription == null) {
 			this.subscription = new Subscription();
+			if (!this.checking) {
+				checkLater(quietNanos());
+			}
 		}
 		// Has no effect on an open feed, and restarts one that could not be started
 		// before
@@ -126,14 +158,23 @@ final class ReleaseSignals {
 	synchronized void leave() {
 		this.waiters--;
 		this.idleSinceNanos = this.clock.nanoTime();
-		if (this.waiters == 0 && this.subscription != null && !this.checking) {
-			checkLater(this.idleNanos);
+		if (this.waiters == 0) {
+			this.missed = 0;
 		}
 	}
 
+	private long quietNanos() {
+		return QUIET.toNanos() << Math.min(this.missed, MOST_DOUBLINGS);
+	}
+
+	/**
+	 * Check later whether the feed is still of use, at the latest after the time for
+	 * which it stays open without a waiter, since the last one may leave before.
+	 */
 	private void checkLater(long nanos) {
 		try {
-			ScheduledFuture<?> unused = this.timer.schedule(this::closeIfIdle, nanos, TimeUnit.NANOSECONDS);
+			ScheduledFuture<?> unused = this.timer.schedule(this::closeIfUnused, Math.min(nanos, this.idleNanos),
+					TimeUnit.NANOSECONDS);
 			this.checking = true;
 		}
 		catch (RejectedExecutionException ex) {
@@ -141,19 +182,32 @@ final class ReleaseSignals {
 		}
 	}
 
-	private synchronized void closeIfIdle() {
-		this.checking = false;
-		if (this.waiters > 0 || this.subscription == null) {
-			return;
+	/**
+	 * Close the feed if it has not been of use for long enough. Threads that wait
+	 * nevertheless poll from then on.
+	 */
+	void closeIfUnused() {
+		if (closeUnused()) {
+			this.queues.signalAll();
 		}
-		long left = this.idleNanos - (this.clock.nanoTime() - this.idleSinceNanos);
+	}
+
+	private synchronized boolean closeUnused() {
+		this.checking = false;
+		if (this.subscription == null) {
+			return false;
+		}
+		long now = this.clock.nanoTime();
+		long left = (this.waiters == 0) ? this.idleNanos - (now - this.idleSinceNanos)
+				: quietNanos() - (now - this.quietSinceNanos);
 		if (left > 0) {
 			checkLater(left);
-			return;
+			return false;
 		}
 		this.subscription = null;
 		this.listening = false;
 		this.feed.close(Duration.ZERO);
+		return this.waiters > 0;
 	}
 
 	/**
@@ -212,7 +266,9 @@ final class ReleaseSignals {
 
 		@Override
 		public void released(String name) {
-			ReleaseSignals.this.queues.signal(name);
+			if (ReleaseSignals.this.queues.signal(name)) {
+				ReleaseSignals.this.quietSinceNanos = ReleaseSignals.this.clock.nanoTime();
+			}
 		}
 
 		@Override

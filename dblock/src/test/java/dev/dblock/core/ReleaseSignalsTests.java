@@ -62,7 +62,8 @@ class ReleaseSignalsTests {
 	}
 
 	private void awaitAttempts(int attempts) {
-		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == attempts);
+		LockWorld.eventually()
+			.untilAsserted(() -> assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(attempts));
 	}
 
 	@Test
@@ -192,6 +193,79 @@ class ReleaseSignalsTests {
 		assertThat(signals.isPolling()).as("while it is interrupted").isTrue();
 		this.feed.send((listener) -> listener.unsupported("no change streams"));
 		assertThat(signals.isPolling()).as("without a feed").isTrue();
+	}
+
+	@Test
+	void aFeedIsClosedThoughAThreadWaitsIfNoLockOfItsIsReleased() throws Exception {
+		Worker<LockEngine.Attempt> waiter = waitFor();
+		this.feed.send(ReleaseFeed.Listener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		quiet(ReleaseSignals.QUIET.minusSeconds(1));
+		this.feed.send((listener) -> listener.released("b"));
+		assertThat(this.feed.isOpen()).isTrue();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		quiet(Duration.ofSeconds(1));
+		assertThat(waiter.result()).as("asks as soon as it polls").isInstanceOf(LockEngine.Granted.class);
+		assertThat(this.feed.isOpen()).isFalse();
+	}
+
+	@Test
+	void aFeedStaysOpenWhileLocksThatThreadsWaitForAreReleased() throws Exception {
+		Worker<LockEngine.Attempt> waiter = waitFor();
+		this.feed.send(ReleaseFeed.Listener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		for (int attempts = 4; attempts < 7; attempts++) {
+			quiet(ReleaseSignals.QUIET.minusSeconds(1));
+			this.feed.send((listener) -> listener.released("a"));
+			awaitAttempts(attempts);
+			waiter.awaitWaiting();
+		}
+		assertThat(this.feed.isOpen()).isTrue();
+	}
+
+	@Test
+	void aFeedIsOpenedAgainForTwiceAsLongByAReleaseThatItMissed() throws Exception {
+		this.engine = this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT,
+				new EngineSettings.Poll(Duration.ofMillis(1), Duration.ofMillis(2))));
+		Worker<LockEngine.Attempt> waiter = waitFor();
+		LockWorld.eventually().until(this.feed::isOpen);
+		this.feed.send(ReleaseFeed.Listener::listening);
+		quiet(ReleaseSignals.QUIET);
+		int before = this.repository.count(Kind.ACQUIRE, "a");
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") > before + 5);
+		assertThat(this.feed.isOpen()).as("while the same grant is found").isFalse();
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		gate.awaitReached();
+		this.repository.forceReleaseNow("a");
+		this.world.seize("a", Duration.ofDays(1));
+		gate.open();
+		LockWorld.eventually().until(this.feed::isOpen);
+		this.feed.send(ReleaseFeed.Listener::listening);
+		quiet(ReleaseSignals.QUIET.multipliedBy(2).minusSeconds(1));
+		assertThat(this.feed.isOpen()).isTrue();
+		quiet(Duration.ofSeconds(1));
+		assertThat(this.feed.isOpen()).isFalse();
+		assertThat(waiter.isDone()).isFalse();
+	}
+
+	@Test
+	void anotherThreadThatWaitsOpensTheFeedAgain() throws Exception {
+		Worker<LockEngine.Attempt> waiter = waitFor();
+		this.feed.send(ReleaseFeed.Listener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		quiet(ReleaseSignals.QUIET);
+		assertThat(this.feed.isOpen()).isFalse();
+		waitUntilRefused("b");
+		assertThat(this.feed.isOpen()).isTrue();
+	}
+
+	private void quiet(Duration time) {
+		this.world.clock().advance(time);
+		this.engine.parts().signals().closeIfUnused();
 	}
 
 	@Test
