@@ -10,10 +10,11 @@ import java.util.stream.Stream;
 import com.mongodb.client.MongoClient;
 import dev.dblock.LockHandle;
 import dev.dblock.LockTemplate;
+import dev.dblock.benchmarks.WaitingProcesses.Mode;
 
 /**
- * P12: what waiting processes cost the servers while other locks are released, with
- * change streams and with polling.
+ * P12: what waiting processes cost the servers while other locks are released, as by
+ * default and with {@code dblock.release-feed=poll}.
  */
 final class ReleaseFeedCase implements BenchmarkCase {
 
@@ -50,7 +51,7 @@ final class ReleaseFeedCase implements BenchmarkCase {
 					without.add(base);
 					for (Setting setting : settings) {
 						try (WaitingProcesses waiting = new WaitingProcesses(client, bench.addresses().database(),
-								setting.processes(), setting.polling())) {
+								setting.processes(), setting.polling() ? Mode.POLLING : Mode.QUIET)) {
 							costs.computeIfAbsent(setting, (key) -> new ArrayList<>())
 								.add(measure(bench, counters) - base);
 						}
@@ -73,9 +74,11 @@ final class ReleaseFeedCase implements BenchmarkCase {
 	private List<Line> lines(List<Double> without, Map<Setting, List<Double>> costs, double releases) {
 		List<Line> lines = new ArrayList<>();
 		lines.add(line("0 " + title(), without, "%s were released".formatted(Quantity.perSecond(releases))));
-		costs.forEach((setting, values) -> lines
-			.add(line("%d %s, %s".formatted(setting.processes(), title(), setting.polling() ? "polling" : "streams"),
-					values, "beyond that without waiting processes")));
+		costs.forEach((setting,
+				values) -> lines.add(line(
+						"%d %s, %s".formatted(setting.processes(), title(),
+								setting.polling() ? "polling" : "as by default"),
+						values, "beyond that without waiting processes")));
 		return lines;
 	}
 

@@ -10,6 +10,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoDatabase;
 import dev.dblock.LockHandle;
 import dev.dblock.LockTemplate;
+import dev.dblock.benchmarks.WaitingProcesses.Mode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,7 +82,8 @@ final class WaitingCostCase implements BenchmarkCase {
 			double base = measure(bench, counters);
 			add(costs, new Cell(Kind.NONE, 0, rate, releases), base);
 			for (int count : counts) {
-				for (Kind kind : List.of(Kind.DBLOCK, Kind.CHANGE_STREAM, Kind.TAILABLE, Kind.POLLING)) {
+				for (Kind kind : List.of(Kind.DBLOCK, Kind.LISTENING, Kind.CHANGE_STREAM, Kind.TAILABLE,
+						Kind.POLLING)) {
 					try (AutoCloseable waiting = kind.open(client, database, count)) {
 						add(costs, new Cell(kind, count, rate, releases), measure(bench, counters) - base);
 					}
@@ -107,7 +109,7 @@ final class WaitingCostCase implements BenchmarkCase {
 			Line line = Line.absolute(id(), cell.describe(), new Quantity(spread.median(), Unit.CORES), null, "");
 			List<Double> streams = costs
 				.get(new Cell(Kind.CHANGE_STREAM, cell.count(), cell.writes(), cell.releases()));
-			if (cell.kind() == Kind.DBLOCK && streams != null) {
+			if ((cell.kind() == Kind.DBLOCK || cell.kind() == Kind.LISTENING) && streams != null) {
 				Spread others = Spread.of(streams);
 				line = Line.compared(id(), cell.describe(), new Quantity(spread.median(), Unit.CORES),
 						"as many change streams", new Quantity(others.median(), Unit.CORES),
@@ -127,8 +129,8 @@ final class WaitingCostCase implements BenchmarkCase {
 	private enum Kind {
 
 		NONE("no waiting process, in total"), DBLOCK("waiting processes"),
-		CHANGE_STREAM("change streams of the driver"), TAILABLE("tailable cursors of the driver"),
-		POLLING("waiting processes that poll");
+		LISTENING("waiting processes in their first ten seconds"), CHANGE_STREAM("change streams of the driver"),
+		TAILABLE("tailable cursors of the driver"), POLLING("waiting processes that poll");
 
 		private final String text;
 
@@ -140,7 +142,9 @@ final class WaitingCostCase implements BenchmarkCase {
 			return switch (this) {
 				case CHANGE_STREAM -> RawCursors.changeStreams(database, count);
 				case TAILABLE -> RawCursors.tailable(database, count);
-				default -> new WaitingProcesses(client, database.getName(), count, this == POLLING);
+				case LISTENING -> new WaitingProcesses(client, database.getName(), count, Mode.LISTENING);
+				case POLLING -> new WaitingProcesses(client, database.getName(), count, Mode.POLLING);
+				default -> new WaitingProcesses(client, database.getName(), count, Mode.QUIET);
 			};
 		}
 

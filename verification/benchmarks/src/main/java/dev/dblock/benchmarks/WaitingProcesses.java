@@ -32,6 +32,9 @@ final class WaitingProcesses implements AutoCloseable {
 
 	private static final Duration LIMIT = Duration.ofMinutes(2);
 
+	/** After it, no engine listens any more, since none of the locks was released. */
+	private static final Duration QUIET = Duration.ofSeconds(12);
+
 	private final List<DefaultLockEngine> engines = new ArrayList<>();
 
 	private final List<Thread> threads = new ArrayList<>();
@@ -41,13 +44,13 @@ final class WaitingProcesses implements AutoCloseable {
 	 * @param client the client, with a connection for each engine
 	 * @param database the database of the locks
 	 * @param count the number of engines
-	 * @param polling whether they poll instead of reading change streams
+	 * @param mode how they learn of releases
 	 */
-	WaitingProcesses(MongoClient client, String database, int count, boolean polling) throws InterruptedException {
+	WaitingProcesses(MongoClient client, String database, int count, Mode mode) throws InterruptedException {
 		EngineSettings defaults = EngineSettings.defaults("waiting");
 		EngineSettings settings = new EngineSettings(defaults.namePrefix(), defaults.acquirer(), defaults.defaults(),
-				defaults.timeout(),
-				new EngineSettings.Poll(defaults.poll().minInterval(), defaults.poll().maxInterval(), polling),
+				defaults.timeout(), new EngineSettings.Poll(defaults.poll().minInterval(),
+						defaults.poll().maxInterval(), mode == Mode.POLLING),
 				defaults.handOff());
 		// The index is there, and so many requests for it at once would only cost
 		MongoLockSettings usual = MongoLockSettings.defaults();
@@ -63,7 +66,10 @@ final class WaitingProcesses implements AutoCloseable {
 			this.threads.add(thread);
 			thread.start();
 		}
-		ReleaseNews wanted = polling ? ReleaseNews.POLL : ReleaseNews.STREAM;
+		if (mode == Mode.QUIET) {
+			TimeUnit.MILLISECONDS.sleep(QUIET.toMillis());
+		}
+		ReleaseNews wanted = (mode == Mode.LISTENING) ? ReleaseNews.STREAM : ReleaseNews.POLL;
 		long end = System.nanoTime() + LIMIT.toNanos();
 		while (!this.engines.stream().allMatch((engine) -> engine.state().releases() == wanted)) {
 			if (System.nanoTime() > end) {
@@ -122,6 +128,22 @@ final class WaitingProcesses implements AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	/**
+	 * How the engines learn of releases.
+	 */
+	enum Mode {
+
+		/** By change streams, for the first ten seconds of the wait. */
+		LISTENING,
+
+		/** As by default, when none of the locks was released for ten seconds. */
+		QUIET,
+
+		/** By polling, as they are set. */
+		POLLING
+
 	}
 
 }
