@@ -75,22 +75,24 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions) {
 		this(repository, settings, listeners, observer, transactions, LockClock.with(repository.clockAllowance()),
-				EngineParts.FEED_IDLE);
+				ReleaseSignals.Patience.USUAL);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
-		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, EngineParts.FEED_IDLE);
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock,
+				ReleaseSignals.Patience.USUAL);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
-			LockObserver observer, LockTransactions transactions, LockClock clock, Duration feedIdle) {
+			LockObserver observer, LockTransactions transactions, LockClock clock,
+			ReleaseSignals.Patience feedPatience) {
 		this.settings = settings.checked();
 		this.observations = new LockObservations(observer);
 		this.repository = repository;
 		this.clock = clock;
 		this.parts = new EngineParts(repository, this.settings, listeners, this.observations, transactions, clock,
-				feedIdle);
+				feedPatience);
 		this.listeners = this.parts.listeners();
 		this.check = new StoreHealth(repository, settings.namePrefix(), settings.acquirer(), clock);
 		logger.info("Locks are in {}, lease {}, acquirer {}", repository,

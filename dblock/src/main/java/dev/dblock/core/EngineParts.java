@@ -42,9 +42,6 @@ final class EngineParts {
 	/** How long work may take to end after its executor has interrupted it. */
 	private static final Duration END_OF_WORK = Duration.ofSeconds(2);
 
-	/** How long an unused feed of releases stays open. */
-	static final Duration FEED_IDLE = ReleaseSignals.IDLE;
-
 	private static final Duration LOOK_AGAIN = Duration.ofMillis(1);
 
 	private final EngineSettings settings;
@@ -72,7 +69,8 @@ final class EngineParts {
 	private final EngineState state;
 
 	EngineParts(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
-			LockObservations observations, LockTransactions transactions, LockClock clock, Duration feedIdle) {
+			LockObservations observations, LockTransactions transactions, LockClock clock,
+			ReleaseSignals.Patience feedPatience) {
 		this.settings = settings;
 		this.clock = clock;
 		this.threads = new EngineThreads(clock);
@@ -91,7 +89,7 @@ final class EngineParts {
 		this.transactions = transactions;
 		transactions.follow(repository, () -> this.registry.locksOf(Thread.currentThread()));
 		this.signals = new ReleaseSignals(repository.releases(), settings.poll().always(), this.queues,
-				this.threads.watchdog(), clock, feedIdle);
+				this.threads.watchdog(), clock, feedPatience);
 		Counts<WaitCause> waits = new Counts<>(WaitCause.class);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, waits, clock);

@@ -20,16 +20,6 @@ import org.slf4j.LoggerFactory;
  */
 final class ReleaseSignals {
 
-	/**
-	 * How long the feed stays open when no thread waits any more.
-	 */
-	static final Duration IDLE = Duration.ofSeconds(30);
-
-	/**
-	 * How long the feed stays open when no lock that a thread waits for is released.
-	 */
-	static final Duration QUIET = Duration.ofSeconds(10);
-
 	private static final int MOST_DOUBLINGS = 20;
 
 	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
@@ -48,7 +38,7 @@ final class ReleaseSignals {
 
 	private final LockClock clock;
 
-	private final long idleNanos;
+	private final Patience patience;
 
 	private int waiters;
 
@@ -80,16 +70,16 @@ final class ReleaseSignals {
 	 * @param queues the queues to notify
 	 * @param timer closes the feed
 	 * @param clock the clock
-	 * @param idle how long the feed stays open when no thread waits any more
+	 * @param patience how long the feed stays open without being of use
 	 */
 	ReleaseSignals(ReleaseFeed feed, boolean unused, LocalQueues queues, ScheduledExecutorService timer,
-			LockClock clock, Duration idle) {
+			LockClock clock, Patience patience) {
 		this.feed = feed;
 		this.unused = unused;
 		this.queues = queues;
 		this.timer = timer;
 		this.clock = clock;
-		this.idleNanos = idle.toNanos();
+		this.patience = patience;
 	}
 
 	/**
@@ -164,7 +154,7 @@ final class ReleaseSignals {
 	}
 
 	private long quietNanos() {
-		return QUIET.toNanos() << Math.min(this.missed, MOST_DOUBLINGS);
+		return this.patience.quiet().toNanos() << Math.min(this.missed, MOST_DOUBLINGS);
 	}
 
 	/**
@@ -173,8 +163,8 @@ final class ReleaseSignals {
 	 */
 	private void checkLater(long nanos) {
 		try {
-			ScheduledFuture<?> unused = this.timer.schedule(this::closeIfUnused, Math.min(nanos, this.idleNanos),
-					TimeUnit.NANOSECONDS);
+			ScheduledFuture<?> unused = this.timer.schedule(this::closeIfUnused,
+					Math.min(nanos, this.patience.idle().toNanos()), TimeUnit.NANOSECONDS);
 			this.checking = true;
 		}
 		catch (RejectedExecutionException ex) {
@@ -198,7 +188,7 @@ final class ReleaseSignals {
 			return false;
 		}
 		long now = this.clock.nanoTime();
-		long left = (this.waiters == 0) ? this.idleNanos - (now - this.idleSinceNanos)
+		long left = (this.waiters == 0) ? this.patience.idle().toNanos() - (now - this.idleSinceNanos)
 				: quietNanos() - (now - this.quietSinceNanos);
 		if (left > 0) {
 			checkLater(left);
@@ -247,6 +237,18 @@ final class ReleaseSignals {
 			logger.info("Waiters poll for their locks, and try again when the holder's lease ends: {}", reason);
 		}
 		return before;
+	}
+
+	/**
+	 * How long the feed stays open without being of use.
+	 *
+	 * @param idle when no thread waits any more
+	 * @param quiet when no lock that a thread waits for is released
+	 */
+	record Patience(Duration idle, Duration quiet) {
+
+		static final Patience USUAL = new Patience(Duration.ofSeconds(30), Duration.ofSeconds(10));
+
 	}
 
 	/**

@@ -71,7 +71,9 @@ class ChangeStreamWaitingTests {
 	 */
 	private static final Duration LEASE = Duration.ofMinutes(5);
 
-	private static final Duration IDLE = Duration.ofMillis(200);
+	/** However long the machine stalls, threads that wait do not poll. */
+	private static final ReleaseSignals.Patience PATIENCE = new ReleaseSignals.Patience(Duration.ofMillis(200),
+			Duration.ofHours(1));
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(4));
 
@@ -448,7 +450,7 @@ class ChangeStreamWaitingTests {
 		EngineSettings settings = LockWorld.settings("");
 		DefaultLockEngine engine = new DefaultLockEngine(repository(),
 				new EngineSettings("", settings.acquirer(), defaults, Duration.ofSeconds(60), poll, settings.handOff()),
-				List.of(), LockObserver.NONE, new LockTransactions(), LockClock.with(Duration.ofMillis(500)), IDLE);
+				List.of(), LockObserver.NONE, new LockTransactions(), LockClock.with(Duration.ofMillis(500)), PATIENCE);
 		this.resources.add(engine);
 		return engine;
 	}

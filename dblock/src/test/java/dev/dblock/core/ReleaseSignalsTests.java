@@ -35,6 +35,8 @@ class ReleaseSignalsTests {
 	private static final EngineSettings.Poll HARDLY_EVER = new EngineSettings.Poll(Duration.ofHours(1),
 			Duration.ofHours(1));
 
+	private static final Duration QUIET = ReleaseSignals.Patience.USUAL.quiet();
+
 	private final LockWorld world = new LockWorld();
 
 	private final InMemoryLockRepository repository = this.world.repository();
@@ -201,7 +203,7 @@ class ReleaseSignalsTests {
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
-		quiet(ReleaseSignals.QUIET.minusSeconds(1));
+		quiet(QUIET.minusSeconds(1));
 		this.feed.send((listener) -> listener.released("b"));
 		assertThat(this.feed.isOpen()).isTrue();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
@@ -217,7 +219,7 @@ class ReleaseSignalsTests {
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		for (int attempts = 4; attempts < 7; attempts++) {
-			quiet(ReleaseSignals.QUIET.minusSeconds(1));
+			quiet(QUIET.minusSeconds(1));
 			this.feed.send((listener) -> listener.released("a"));
 			awaitAttempts(attempts);
 			waiter.awaitWaiting();
@@ -232,7 +234,7 @@ class ReleaseSignalsTests {
 		Worker<LockEngine.Attempt> waiter = waitFor();
 		LockWorld.eventually().until(this.feed::isOpen);
 		this.feed.send(ReleaseFeed.Listener::listening);
-		quiet(ReleaseSignals.QUIET);
+		quiet(QUIET);
 		int before = this.repository.count(Kind.ACQUIRE, "a");
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") > before + 5);
 		assertThat(this.feed.isOpen()).as("while the same grant is found").isFalse();
@@ -244,7 +246,7 @@ class ReleaseSignalsTests {
 		gate.open();
 		LockWorld.eventually().until(this.feed::isOpen);
 		this.feed.send(ReleaseFeed.Listener::listening);
-		quiet(ReleaseSignals.QUIET.multipliedBy(2).minusSeconds(1));
+		quiet(QUIET.multipliedBy(2).minusSeconds(1));
 		assertThat(this.feed.isOpen()).isTrue();
 		quiet(Duration.ofSeconds(1));
 		assertThat(this.feed.isOpen()).isFalse();
@@ -257,7 +259,7 @@ class ReleaseSignalsTests {
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
-		quiet(ReleaseSignals.QUIET);
+		quiet(QUIET);
 		assertThat(this.feed.isOpen()).isFalse();
 		waitUntilRefused("b");
 		assertThat(this.feed.isOpen()).isTrue();

@@ -249,8 +249,7 @@ final class SimulationMutants {
 				new Mutant("a planned time settled under one id only", "job/method/JobPolicies.java",
 						"+ \"#\" + method.getName();", "+ \"#\" + method.getName() + policy;",
 						List.of("--mode", "jobs", "--store", "mongodb")),
-				new Mutant("reports from a record that can be rolled back",
-						"mongodb/request/CommonStatements.java",
+				new Mutant("reports from a record that can be rolled back", "mongodb/request/CommonStatements.java",
 						"update(store, found.filter().append(LockDocument.ID, text(name)), UNCHANGED)", "true",
 						List.of("--mode", "jobs", "--store", "classic")));
 	}
