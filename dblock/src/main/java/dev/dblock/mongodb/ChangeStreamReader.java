@@ -100,8 +100,12 @@ final class ChangeStreamReader {
 	 * @param atMost how long to wait until the cursor is closed
 	 */
 	void stop(Duration atMost) {
-		this.stopped.countDown();
-		this.thread.interrupt();
+		synchronized (this.stopped) {
+			if (!isStopped()) {
+				this.stopped.countDown();
+				this.thread.interrupt();
+			}
+		}
 		if (atMost.isZero()) {
 			return;
 		}
@@ -187,13 +191,19 @@ final class ChangeStreamReader {
 	 * driver does not send the request if the time limit has passed since the cursor was
 	 * opened. The interrupt flag is cleared before, since an interrupted thread gets no
 	 * connection. After a failure, the next stream is not kept waiting by a server that
-	 * may be unreachable.
+	 * may be unreachable. A server that is no longer the primary keeps the cursor.
 	 */
 	private void close(MongoCursor<?> cursor, @Nullable ServerCursor open) {
-		boolean unused = Thread.interrupted();
-		cursor.close();
-		if (isStopped() && open != null) {
-			this.closeOnServer.accept(open.getId());
+		synchronized (this.stopped) {
+			boolean unused = Thread.interrupted();
+		}
+		try {
+			cursor.close();
+		}
+		finally {
+			if (isStopped() && open != null) {
+				this.closeOnServer.accept(open.getId());
+			}
 		}
 	}
 

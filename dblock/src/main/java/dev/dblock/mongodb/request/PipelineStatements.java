@@ -167,8 +167,8 @@ final class PipelineStatements extends CommonStatements {
 
 	/**
 	 * Let the server evaluate each operator of these statements on a document that
-	 * exists, since some servers look at an operator only then: a lock and two runs of a
-	 * job are granted, renewed and released. The document has an id that no lock can
+	 * exists, since some servers look at an operator only then: a lock and three runs of
+	 * a job are granted, renewed and released. The document has an id that no lock can
 	 * have, the same for all instances, so that one that could not be removed is
 	 * overwritten by the next check. Each request also works if another instance removes
 	 * the document. Without the privilege to remove it, that is left to the TTL index.
@@ -263,7 +263,7 @@ final class PipelineStatements extends CommonStatements {
 		stages.add(doc("$set", doc(LockDocument.TOKEN, number(0))));
 		stages.addAll(grant(usual, Objects.requireNonNull(usualReplacement(usual))));
 		stages.add(released);
-		// Refused, since it was granted
+		// Refused, since this firing was run
 		stages.addAll(grant(usual, replacement(usual)));
 		stages.addAll(grant(other, replacement(other)));
 		stages.add(REMOVABLE);
@@ -311,9 +311,8 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	/**
-	 * Whether a lock was released and its document is kept for long enough, so that a
-	 * grant need not decide about more than a claim. In any other case, it is asked once
-	 * more.
+	 * Whether a lock was released and its document is kept for long enough. In any other
+	 * case, the request is repeated in full.
 	 */
 	private BsonDocument isUsual(AcquireRequest request) {
 		BsonDocument keptUntil = doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(request.lease()))
