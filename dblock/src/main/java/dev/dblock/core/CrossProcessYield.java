@@ -1,7 +1,7 @@
 package dev.dblock.core;
 
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 
 /**
  * The pause in which the waiters of one process yield a lock to other processes, after it
@@ -15,7 +15,7 @@ final class CrossProcessYield {
 	 */
 	static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final LongSupplier pollNanos;
+	private final LongUnaryOperator pollNanos;
 
 	private long turnSinceNanos;
 
@@ -26,10 +26,11 @@ final class CrossProcessYield {
 	/**
 	 * Create a yield at the beginning of a turn, without a pause.
 	 * @param pollNanos how long other processes may take to see that the lock is free
-	 * because they poll; zero while releases are reported
+	 * because they poll, by the time for which it was held; zero if its release is
+	 * reported to them
 	 * @param nanos the present time
 	 */
-	CrossProcessYield(LongSupplier pollNanos, long nanos) {
+	CrossProcessYield(LongUnaryOperator pollNanos, long nanos) {
 		this.pollNanos = pollNanos;
 		this.turnSinceNanos = nanos;
 		this.untilNanos = nanos;
@@ -46,11 +47,12 @@ final class CrossProcessYield {
 	 * interval. A pause of that length after each run of hand-overs would leave the lock
 	 * unused most of the time, so it comes after a turn of the same length.
 	 * @param requestNanos how long the release took
+	 * @param heldNanos how long the lock was held before, hand-overs included
 	 * @param nanos the present time
 	 */
-	void begin(long requestNanos, long nanos) {
+	void begin(long requestNanos, long heldNanos, long nanos) {
 		long pause = Math.min(LONGEST_NANOS, 2 * requestNanos);
-		long poll = this.pollNanos.getAsLong();
+		long poll = this.pollNanos.applyAsLong(heldNanos);
 		if (poll > 0 && nanos - this.turnSinceNanos >= poll) {
 			this.turnOver = true;
 			pause += poll;

@@ -99,10 +99,12 @@ final class EngineParts {
 
 	/**
 	 * Other processes probably poll if this one has to, because they most likely have the
-	 * same settings.
+	 * same settings. They also do if the lock was held for so long that their feeds were
+	 * closed.
 	 */
-	private long pollNanos() {
-		return this.signals.isPolling() ? this.settings.poll().maxInterval().toNanos() : 0;
+	private long pollNanos(long heldNanos) {
+		boolean polled = this.signals.isPolling() || this.signals.isClosedAfter(heldNanos);
+		return polled ? this.settings.poll().maxInterval().toNanos() : 0;
 	}
 
 	private LeaseRenewer newRenewer(LockRepository repository, LockObservations observations) {

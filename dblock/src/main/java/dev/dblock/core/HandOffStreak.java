@@ -26,8 +26,12 @@ final class HandOffStreak {
 		this.startNanos = nanos;
 	}
 
+	long lengthNanos(long nanos) {
+		return nanos - this.startNanos;
+	}
+
 	boolean mayGoOn(long nanos) {
-		return this.count < this.maxCount && nanos - this.startNanos < this.maxNanos;
+		return this.count < this.maxCount && lengthNanos(nanos) < this.maxNanos;
 	}
 
 	/**

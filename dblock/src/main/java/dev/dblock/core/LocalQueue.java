@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 
 import dev.dblock.core.PollPause.WaitCause;
@@ -111,12 +112,13 @@ final class LocalQueue {
 	 * @param longestReleaseNanos how long a release keeps the waiters from sending
 	 * requests
 	 * @param pollNanos how long other processes may take to see that the lock is free
-	 * because they poll; zero while releases are reported
+	 * because they poll, by the time for which it was held; zero if its release is
+	 * reported to them
 	 * @param nanos the monotonic clock for pauses
 	 * @param removal removes the queue when it is no longer needed, and returns whether
 	 * it did
 	 */
-	LocalQueue(String name, EngineSettings.HandOff settings, long longestReleaseNanos, LongSupplier pollNanos,
+	LocalQueue(String name, EngineSettings.HandOff settings, long longestReleaseNanos, LongUnaryOperator pollNanos,
 			LongSupplier nanos, Predicate<LocalQueue> removal) {
 		this.name = name;
 		this.handOff = settings;
@@ -494,7 +496,7 @@ final class LocalQueue {
 		long now = now();
 		if (!this.waiters.isEmpty()) {
 			if (this.streak.isOver(now)) {
-				this.crossProcessYield.begin(requestNanos, now);
+				this.crossProcessYield.begin(requestNanos, this.streak.lengthNanos(now), now);
 			}
 			this.headStartUntilNanos = now + Math.max(0, this.crossProcessYield.leftNanos(now)) + HEAD_START_NANOS;
 		}
@@ -510,7 +512,7 @@ final class LocalQueue {
 	synchronized boolean signal() {
 		this.signalled = true;
 		wakeHead();
-		return this.signalled;
+		return head() != null;
 	}
 
 	/**

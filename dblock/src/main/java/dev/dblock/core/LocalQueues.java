@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 
 import dev.dblock.LockInfo;
@@ -22,7 +23,7 @@ final class LocalQueues {
 
 	private final long longestReleaseNanos;
 
-	private final LongSupplier pollNanos;
+	private final LongUnaryOperator pollNanos;
 
 	private final LongSupplier nanos;
 
@@ -30,14 +31,16 @@ final class LocalQueues {
 	 * Create an empty set of queues.
 	 * @param handOff the limits of handing a lock over
 	 * @param pollNanos how long other processes may take to see that a lock is free
-	 * because they poll; zero while releases are reported
+	 * because they poll, by the time for which it was held; zero if its release is
+	 * reported to them
 	 * @param nanos the monotonic clock for pauses
 	 */
-	LocalQueues(EngineSettings.HandOff handOff, LongSupplier pollNanos, LongSupplier nanos) {
+	LocalQueues(EngineSettings.HandOff handOff, LongUnaryOperator pollNanos, LongSupplier nanos) {
 		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, nanos);
 	}
 
-	LocalQueues(EngineSettings.HandOff handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
+	LocalQueues(EngineSettings.HandOff handOff, long longestReleaseNanos, LongUnaryOperator pollNanos,
+			LongSupplier nanos) {
 		this.handOff = handOff;
 		this.longestReleaseNanos = longestReleaseNanos;
 		this.pollNanos = pollNanos;

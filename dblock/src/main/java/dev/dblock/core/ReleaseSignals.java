@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ReleaseSignals {
 
-	private static final int MOST_DOUBLINGS = 20;
+	private static final int MOST_DOUBLINGS = 6;
 
 	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
@@ -30,7 +30,7 @@ final class ReleaseSignals {
 
 	private final ReleaseFeed feed;
 
-	private final boolean unused;
+	private final boolean alwaysPolls;
 
 	private final LocalQueues queues;
 
@@ -52,7 +52,7 @@ final class ReleaseSignals {
 
 	private volatile long quietSinceNanos;
 
-	/** How often the feed was closed too early since a thread waits. */
+	/** How many releases were missed while the feed was closed. */
 	private int missed;
 
 	private volatile boolean listening;
@@ -66,16 +66,16 @@ final class ReleaseSignals {
 	/**
 	 * Create signals from a feed.
 	 * @param feed the feed
-	 * @param unused whether waiters poll, and the feed is never opened
+	 * @param alwaysPolls whether waiters poll, and the feed is never opened
 	 * @param queues the queues to notify
 	 * @param timer closes the feed
 	 * @param clock the clock
 	 * @param patience how long the feed stays open without being of use
 	 */
-	ReleaseSignals(ReleaseFeed feed, boolean unused, LocalQueues queues, ScheduledExecutorService timer,
+	ReleaseSignals(ReleaseFeed feed, boolean alwaysPolls, LocalQueues queues, ScheduledExecutorService timer,
 			LockClock clock, Patience patience) {
 		this.feed = feed;
-		this.unused = unused;
+		this.alwaysPolls = alwaysPolls;
 		this.queues = queues;
 		this.timer = timer;
 		this.clock = clock;
@@ -90,11 +90,19 @@ final class ReleaseSignals {
 	}
 
 	/**
-	 * Return whether releases should be reported, but are not. This is read without the
-	 * monitor, so that a queue can call it under its own monitor.
+	 * Return whether a process whose waiters get no report for a time has closed its
+	 * feed.
+	 */
+	boolean isClosedAfter(long nanos) {
+		return nanos >= this.patience.quiet().toNanos();
+	}
+
+	/**
+	 * Return whether the feed is open or was tried, but does not report releases. This is
+	 * read without the monitor, so that a queue can call it under its own monitor.
 	 */
 	boolean isPolling() {
-		return this.unused || !this.listening && (this.unsupported || this.subscription != null);
+		return this.alwaysPolls || !this.listening && (this.unsupported || this.subscription != null);
 	}
 
 	/**
@@ -118,7 +126,7 @@ final class ReleaseSignals {
 	 * earlier than those that poll.
 	 */
 	synchronized void noticeRelease() {
-		this.missed += (this.subscription == null) ? 1 : 0;
+		this.missed += (this.subscription == null && !this.unsupported) ? 1 : 0;
 		open();
 	}
 
@@ -127,14 +135,14 @@ final class ReleaseSignals {
 		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
 			this.unsupported = false;
 		}
-		if (this.unused || this.unsupported || this.closed) {
+		if (this.alwaysPolls || this.unsupported || this.closed) {
 			return;
 		}
 		if (this.subscription == null) {
 			this.subscription = new Subscription();
-			if (!this.checking) {
-				checkLater(quietNanos());
-			}
+		}
+		if (!this.checking) {
+			checkLater(quietNanos());
 		}
 		// Has no effect on an open feed, and restarts one that could not be started
 		// before
@@ -148,9 +156,6 @@ final class ReleaseSignals {
 	synchronized void leave() {
 		this.waiters--;
 		this.idleSinceNanos = this.clock.nanoTime();
-		if (this.waiters == 0) {
-			this.missed = 0;
-		}
 	}
 
 	private long quietNanos() {
@@ -188,6 +193,10 @@ final class ReleaseSignals {
 			return false;
 		}
 		long now = this.clock.nanoTime();
+		if (this.waiters > 0 && !this.listening) {
+			// An outage is not quiet
+			this.quietSinceNanos = now;
+		}
 		long left = (this.waiters == 0) ? this.patience.idle().toNanos() - (now - this.idleSinceNanos)
 				: quietNanos() - (now - this.quietSinceNanos);
 		if (left > 0) {
@@ -197,6 +206,7 @@ final class ReleaseSignals {
 		this.subscription = null;
 		this.listening = false;
 		this.feed.close(Duration.ZERO);
+		this.missed = (this.waiters == 0) ? 0 : this.missed;
 		return this.waiters > 0;
 	}
 

@@ -284,7 +284,7 @@ class ChangeStreamWaitingTests {
 	void aStreamThatWasReadForAWhileIsClosedOnTheServer() throws Exception {
 		LockHandle held = take(this.one);
 		CompletableFuture<LockHandle> waiter = waitFor(this.other);
-		eventually().until(() -> openCursors().stream().anyMatch((cursor) -> cursor.getLong("nBatchesReturned") > 2));
+		eventually().until(() -> openCursors().stream().anyMatch((cursor) -> cursor.getLong("nBatchesReturned") > 5));
 		held.close();
 		waiter.get().close();
 		eventually().until(() -> cursors().isEmpty());

@@ -94,7 +94,8 @@ class LeaseWatchdogTickTests {
 	private LeaseKeeper keeper() {
 		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis),
 				new LockObservations(LockObserver.NONE), this.clock, LockWorld.TIMEOUT, this.timer, Runnable::run);
-		LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(0, Duration.ZERO), () -> 0, System::nanoTime);
+		LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(0, Duration.ZERO), (held) -> 0,
+				System::nanoTime);
 		return new LeaseKeeper(new InMemoryLockRepository(this.clock::serverMillis), this.watchdog, this.registry,
 				queues,
 				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry, queues,

@@ -99,7 +99,7 @@ final class LocalQueueModel {
 
 	LocalQueueModel(int handOvers, boolean polling, String cast) {
 		this.queues = new LocalQueues(new EngineSettings.HandOff(handOvers, Duration.ofDays(1)),
-				Duration.ofDays(1).toNanos(), () -> polling ? POLL_NANOS : 0, () -> this.nanos);
+				Duration.ofDays(1).toNanos(), (held) -> polling ? POLL_NANOS : 0, () -> this.nanos);
 		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
 	}
 

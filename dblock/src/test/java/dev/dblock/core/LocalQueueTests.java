@@ -35,6 +35,8 @@ class LocalQueueTests {
 
 	private long pollNanos;
 
+	private long pollsAfterNanos;
+
 	@Test
 	void letsOtherProcessesGoFirstAfterTheLockHasGoneRoundHereForLong() {
 		LocalQueue queue = queue(LONG);
@@ -69,6 +71,15 @@ class LocalQueueTests {
 	@Test
 	void yieldsToProcessesThatPollOnlyAfterATurnAsLongAsTheirInterval() {
 		this.pollNanos = LONG.plusMillis(1).toNanos();
+		assertThatIsYieldedFor(queue(LONG), Duration.ofMillis(30), Duration.ofMillis(60));
+	}
+
+	@Test
+	void yieldsForAWholePollIntervalAfterAHoldForWhichNoOtherProcessListens() {
+		this.pollNanos = LONG.toNanos();
+		this.pollsAfterNanos = LONG.toNanos();
+		assertThatIsYieldedFor(queue(LONG), Duration.ofMillis(30), LONG.plusMillis(60));
+		this.pollsAfterNanos = LONG.plusMillis(31).toNanos();
 		assertThatIsYieldedFor(queue(LONG), Duration.ofMillis(30), Duration.ofMillis(60));
 	}
 
@@ -435,7 +446,8 @@ class LocalQueueTests {
 	}
 
 	private LocalQueue queue(EngineSettings.HandOff settings) {
-		return new LocalQueues(settings, LocalQueue.LONGEST_RELEASE_NANOS, () -> this.pollNanos, this.nanos::get)
+		return new LocalQueues(settings, LocalQueue.LONGEST_RELEASE_NANOS,
+				(held) -> (held >= this.pollsAfterNanos) ? this.pollNanos : 0, this.nanos::get)
 			.enter("name");
 	}
 

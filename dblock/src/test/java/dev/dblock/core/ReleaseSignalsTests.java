@@ -198,7 +198,7 @@ class ReleaseSignalsTests {
 	}
 
 	@Test
-	void aFeedIsClosedThoughAThreadWaitsIfNoLockOfItsIsReleased() throws Exception {
+	void aFeedIsClosedThoughAThreadWaitsIfItsLockIsNotReleased() throws Exception {
 		Worker<LockEngine.Attempt> waiter = waitFor();
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);

@@ -33,7 +33,7 @@ final class WatchedLeases {
 	private final InMemoryLockRepository repository = new InMemoryLockRepository(this.clock::serverMillis);
 
 	private final LocalQueues queues = new LocalQueues(LockWorld.settings("").handOff(),
-			LocalQueue.LONGEST_RELEASE_NANOS, () -> 0, this::nanosOfQueues);
+			LocalQueue.LONGEST_RELEASE_NANOS, (held) -> 0, this::nanosOfQueues);
 
 	private final LeaseRegistry registry = new LeaseRegistry(this.queues::ended);
 

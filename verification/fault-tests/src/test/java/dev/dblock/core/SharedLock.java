@@ -34,7 +34,7 @@ public class SharedLock {
 			WaitCause.SLOW_POLL, Long.MAX_VALUE / 2);
 
 	private final LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(1, Duration.ofDays(1)), NO_END,
-			() -> 0, () -> 0);
+			(held) -> 0, () -> 0);
 
 	private final Store store = new Store();
 

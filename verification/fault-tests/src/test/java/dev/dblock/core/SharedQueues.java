@@ -21,7 +21,7 @@ public class SharedQueues {
 	private static final int MOST_THREADS = 3;
 
 	private final LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(1, Duration.ofDays(1)),
-			LocalQueue.LONGEST_RELEASE_NANOS, () -> 0, () -> 0);
+			LocalQueue.LONGEST_RELEASE_NANOS, (held) -> 0, () -> 0);
 
 	private final @Nullable Stay[] stays = new Stay[MOST_THREADS];
 
