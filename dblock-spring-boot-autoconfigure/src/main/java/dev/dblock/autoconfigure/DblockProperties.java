@@ -183,8 +183,9 @@ public record DblockProperties(@DefaultValue("true") boolean strict, @DefaultVal
 	public enum ReleaseFeed {
 
 		/**
-		 * By the change stream of the server, or by polling where there is none. Each
-		 * instance whose callers wait reads every release of the collection.
+		 * By the change stream of the server, or by polling where there is none and while
+		 * no lock that callers wait for is released for ten seconds. Each instance whose
+		 * callers wait reads every release of the collection.
 		 */
 		AUTO,
 
