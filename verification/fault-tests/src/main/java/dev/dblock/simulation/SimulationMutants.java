@@ -170,12 +170,11 @@ final class SimulationMutants {
 		String pipeline = "mongodb/request/PipelineStatements.java";
 		String classic = "mongodb/request/ClassicStatements.java";
 		String common = "mongodb/request/CommonStatements.java";
-		return List.of(
-				new Mutant("pipeline: skip the owner check", pipeline, "doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
-						"doc(\"$and\","),
+		return List.of(new Mutant("pipeline: skip the owner check", pipeline,
+				"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),", "OURS_AND_FREE = doc(\"$and\","),
 				new Mutant("pipeline: a lease that ends early", pipeline,
-						"doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
-						"doc(\"$and\", doc(\"$lte\", EXPIRES_AT, doc(\"$add\", NOW, number(1500))),"),
+						"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
+						"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, doc(\"$add\", NOW, number(1500))),"),
 				new Mutant("pipeline: an expired lease revived", pipeline,
 						"doc(\"$expr\", doc(\"$gt\", EXPIRES_AT, NOW));", "doc(\"$expr\", BsonBoolean.TRUE);"),
 				new Mutant("pipeline: a late renewal that shortens", pipeline,
@@ -183,7 +182,8 @@ final class SimulationMutants {
 				new Mutant("pipeline: an exact end in place of a later change", pipeline,
 						"held.append(LockDocument.UPDATED_AT, updatedAt)", "held"),
 				new Mutant("pipeline: tokens by the time only", pipeline,
-						"doc(\"$max\", doc(\"$add\", TOKEN, number(tokens)), ofNow);", "ofNow;"),
+						"doc(\"$max\", doc(\"$add\", TOKEN, number(tokens)), lastTokenOfNow(tokens));",
+						"lastTokenOfNow(tokens);"),
 				new Mutant("pipeline: the answer not read", pipeline,
 						"return document.isHeldBy(request.key().holder()) ? granted(request, document, request.tokens())",
 						"return !document.isHeldBy(\"\") ? granted(request, document, request.tokens())"),
