@@ -321,13 +321,6 @@ final class PipelineStatements extends CommonStatements {
 				doc("$lte", CLEAN_UP_AT, date(LeaseTimes.NEVER)));
 	}
 
-	private BsonDocument usualGrant(AcquireRequest request) {
-		BsonDocument grant = grant(request).append(LockDocument.TOKEN, lastTokenOfNow(request.tokens()))
-			.append(LockDocument.FENCE_PENDING, FENCE_IS_PENDING);
-		grant.remove(LockDocument.CLEAN_UP_AT);
-		return grant;
-	}
-
 	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
 			BsonDocument projection) {
 		return answered(store, request, take(store, withId(request), grant(request, replacement), projection));
@@ -401,20 +394,27 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	private BsonDocument grant(AcquireRequest request) {
-		long lease = LeaseTimes.millis(request.lease());
-		BsonDocument free = doc("$add", NOW, number(this.times.untilFree(lease)));
+		return usualGrant(request).append(LockDocument.TOKEN, lastToken(request.tokens()))
+			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
+			.append(LockDocument.CLEAN_UP_AT, cleanUpAt(doc("$max", freeAt(request.lease()), DATE_OF_TOKEN),
+					LeaseTimes.keptFor(request.claim())));
+	}
+
+	private BsonDocument usualGrant(AcquireRequest request) {
 		return new BsonDocument(LockDocument.HOLDER, literal(request.key().holder()))
 			.append(LockDocument.ACQUIRER, literal(request.acquirer()))
 			.append(LockDocument.THREAD, literal(request.thread()))
 			.append(LockDocument.WHY, literal(request.why()))
-			.append(LockDocument.TOKEN, lastToken(request.tokens()))
+			.append(LockDocument.TOKEN, lastTokenOfNow(request.tokens()))
 			.append(LockDocument.ACQUIRED_AT, NOW)
 			.append(LockDocument.UPDATED_AT, NOW)
-			.append(LockDocument.EXPIRES_AT, free)
-			.append(LockDocument.LEASE_MILLIS, number(lease))
-			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
-			.append(LockDocument.CLEAN_UP_AT,
-					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.claim())));
+			.append(LockDocument.EXPIRES_AT, freeAt(request.lease()))
+			.append(LockDocument.LEASE_MILLIS, number(LeaseTimes.millis(request.lease())))
+			.append(LockDocument.FENCE_PENDING, FENCE_IS_PENDING);
+	}
+
+	private BsonDocument freeAt(Duration lease) {
+		return doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(lease))));
 	}
 
 	// A separate stage, since merging objects removes no field.
@@ -485,7 +485,7 @@ final class PipelineStatements extends CommonStatements {
 
 	@Override
 	public boolean extend(StoreRequest store, LeaseKey lease, Duration atLeast) {
-		BsonDocument update = atLeast(doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(atLeast)))));
+		BsonDocument update = atLeast(freeAt(atLeast));
 		BsonDocument filter = heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
 		return store.collection().updateOne(filter, List.of(update)).getMatchedCount() > 0;
 	}
@@ -496,7 +496,7 @@ final class PipelineStatements extends CommonStatements {
 	 */
 	@Override
 	public boolean extendExactly(StoreRequest store, LeaseKey lease, Duration duration) {
-		BsonDocument until = doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(duration))));
+		BsonDocument until = freeAt(duration);
 		while (true) {
 			BsonDocument held = heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
 			BsonDocument found = store.collection().find(held).projection(PROJECTION).first();
