@@ -63,6 +63,17 @@ class ReleaseSignalsTests {
 		return Worker.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofDays(1))));
 	}
 
+	/**
+	 * Let a thread wait until the release is reported.
+	 */
+	private Worker<LockEngine.Attempt> waitForReport() throws Exception {
+		Worker<LockEngine.Attempt> waiter = waitFor();
+		this.feed.send(ReleaseFeed.Listener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		return waiter;
+	}
+
 	private void awaitAttempts(int attempts) {
 		LockWorld.eventually()
 			.untilAsserted(() -> assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(attempts));
@@ -77,10 +88,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void aReleaseWakesTheWaiter() throws Exception {
-		Worker<LockEngine.Attempt> waiter = waitFor();
-		this.feed.send(ReleaseFeed.Listener::listening);
-		awaitAttempts(3);
-		waiter.awaitWaiting();
+		Worker<LockEngine.Attempt> waiter = waitForReport();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send((listener) -> listener.released("a"));
 		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
@@ -90,10 +98,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void theReleaseOfAnotherLockWakesNoWaiter() throws Exception {
-		Worker<LockEngine.Attempt> waiter = waitFor();
-		this.feed.send(ReleaseFeed.Listener::listening);
-		awaitAttempts(3);
-		waiter.awaitWaiting();
+		Worker<LockEngine.Attempt> waiter = waitForReport();
 		this.feed.send((listener) -> listener.released("b"));
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		waiter.awaitWaiting();
@@ -115,10 +120,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void aReleaseWhileTheWaiterAsksIsNotMissed() throws Exception {
-		Worker<LockEngine.Attempt> waiter = waitFor();
-		this.feed.send(ReleaseFeed.Listener::listening);
-		awaitAttempts(3);
-		waiter.awaitWaiting();
+		Worker<LockEngine.Attempt> waiter = waitForReport();
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		this.feed.send((listener) -> listener.released("a"));
@@ -137,10 +139,7 @@ class ReleaseSignalsTests {
 	@ParameterizedTest
 	@MethodSource("endsOfTheFeed")
 	void whenTheFeedEndsTheWaitersPollAtOnce(Consumer<ReleaseFeed.Listener> end) throws Exception {
-		Worker<LockEngine.Attempt> waiter = waitFor();
-		this.feed.send(ReleaseFeed.Listener::listening);
-		awaitAttempts(3);
-		waiter.awaitWaiting();
+		Worker<LockEngine.Attempt> waiter = waitForReport();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send(end);
 		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
@@ -199,10 +198,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void aFeedIsClosedThoughAThreadWaitsIfItsLockIsNotReleased() throws Exception {
-		Worker<LockEngine.Attempt> waiter = waitFor();
-		this.feed.send(ReleaseFeed.Listener::listening);
-		awaitAttempts(3);
-		waiter.awaitWaiting();
+		Worker<LockEngine.Attempt> waiter = waitForReport();
 		quiet(QUIET.minusSeconds(1));
 		this.feed.send((listener) -> listener.released("b"));
 		assertThat(this.feed.isOpen()).isTrue();
@@ -214,10 +210,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void aFeedStaysOpenWhileLocksThatThreadsWaitForAreReleased() throws Exception {
-		Worker<LockEngine.Attempt> waiter = waitFor();
-		this.feed.send(ReleaseFeed.Listener::listening);
-		awaitAttempts(3);
-		waiter.awaitWaiting();
+		Worker<LockEngine.Attempt> waiter = waitForReport();
 		for (int attempts = 4; attempts < 7; attempts++) {
 			quiet(QUIET.minusSeconds(1));
 			this.feed.send((listener) -> listener.released("a"));
@@ -255,10 +248,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void anotherThreadThatWaitsOpensTheFeedAgain() throws Exception {
-		Worker<LockEngine.Attempt> waiter = waitFor();
-		this.feed.send(ReleaseFeed.Listener::listening);
-		awaitAttempts(3);
-		waiter.awaitWaiting();
+		Worker<LockEngine.Attempt> waiter = waitForReport();
 		quiet(QUIET);
 		assertThat(this.feed.isOpen()).isFalse();
 		waitUntilRefused("b");

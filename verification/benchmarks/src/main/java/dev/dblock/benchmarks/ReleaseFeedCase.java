@@ -35,7 +35,7 @@ final class ReleaseFeedCase implements BenchmarkCase {
 		int most = bench.pick(200, 50);
 		List<Setting> settings = Stream.of(10, 50, 100, 200)
 			.filter((count) -> count <= most)
-			.flatMap((count) -> Stream.of(new Setting(count, false), new Setting(count, true)))
+			.flatMap((count) -> Stream.of(new Setting(count, Mode.QUIET), new Setting(count, Mode.POLLING)))
 			.toList();
 		Map<Setting, List<Double>> costs = new LinkedHashMap<>();
 		List<Double> without = new ArrayList<>();
@@ -51,7 +51,7 @@ final class ReleaseFeedCase implements BenchmarkCase {
 					without.add(base);
 					for (Setting setting : settings) {
 						try (WaitingProcesses waiting = new WaitingProcesses(client, bench.addresses().database(),
-								setting.processes(), setting.polling() ? Mode.POLLING : Mode.QUIET)) {
+								setting.processes(), setting.mode())) {
 							costs.computeIfAbsent(setting, (key) -> new ArrayList<>())
 								.add(measure(bench, counters) - base);
 						}
@@ -77,7 +77,7 @@ final class ReleaseFeedCase implements BenchmarkCase {
 		costs.forEach((setting,
 				values) -> lines.add(line(
 						"%d %s, %s".formatted(setting.processes(), title(),
-								setting.polling() ? "polling" : "as by default"),
+								(setting.mode() == Mode.POLLING) ? "polling" : "as by default"),
 						values, "beyond that without waiting processes")));
 		return lines;
 	}
@@ -92,9 +92,9 @@ final class ReleaseFeedCase implements BenchmarkCase {
 	 * Waiting processes.
 	 *
 	 * @param processes the number of processes
-	 * @param polling whether they poll
+	 * @param mode how they learn of releases
 	 */
-	private record Setting(int processes, boolean polling) {
+	private record Setting(int processes, Mode mode) {
 	}
 
 }
