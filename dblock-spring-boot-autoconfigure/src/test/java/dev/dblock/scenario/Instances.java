@@ -131,7 +131,7 @@ final class Instances implements AutoCloseable {
 
 	boolean isReleased(String lock) {
 		Document document = document(lock);
-		return document != null && document.containsKey("releasedAt") && !document.containsKey("holder");
+		return document != null && document.get("releasedAt") != null && !document.containsKey("holder");
 	}
 
 	/**

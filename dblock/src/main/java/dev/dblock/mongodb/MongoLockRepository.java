@@ -55,7 +55,7 @@ import org.springframework.util.function.SingletonSupplier;
  *   updatedAt:    ISODate(...),                     // last granted or renewed
  *   expiresAt:    ISODate(...),                     // free for others from then on; absent: free
  *   leaseMillis:  NumberLong(30000),                // what a renewal adds
- *   releasedAt:   ISODate(...),                     // absent while held
+ *   releasedAt:   ISODate(...),                     // null or absent while held
  *   fencePending: true,                             // the last holder was overtaken; absent in a new document
  *   jobs: {                                         // only of locks that were acquired for planned times
  *     "nightly-invoices": {                         // the id of a job; a hash if a field path cannot contain the id

@@ -6,7 +6,6 @@ import java.util.Set;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import dev.dblock.mongodb.request.LockDocument;
 import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -23,23 +22,24 @@ final class ReleaseEvents {
 
 	private static final String OPERATION = "operationType";
 
-	private static final BsonDocument EXISTS = doc("$exists", BsonBoolean.TRUE);
+	private static final BsonDocument IS_DATE = doc("$type", new BsonString("date"));
 
 	private static final Set<String> OF_THE_COLLECTION = Set.of("drop", "rename", "dropDatabase", "invalidate");
 
 	private static final String ONE_DOCUMENT_REMOVED = "delete";
 
 	/**
-	 * A release is an update that sets {@code releasedAt}. For a small document, the
-	 * event may be a replacement by a document with that field.
+	 * A release is an update that sets {@code releasedAt} to a date; a grant sets it to
+	 * null. For a small document, the event may be a replacement by a document with that
+	 * date.
 	 */
 	static final List<BsonDocument> PIPELINE = List.of(
 			doc("$match", doc("$or",
 					new BsonArray(List.of(
 							doc(OPERATION, new BsonString("update"))
-								.append("updateDescription.updatedFields." + LockDocument.RELEASED_AT, EXISTS),
+								.append("updateDescription.updatedFields." + LockDocument.RELEASED_AT, IS_DATE),
 							doc(OPERATION, new BsonString("replace")).append("fullDocument." + LockDocument.RELEASED_AT,
-									EXISTS),
+									IS_DATE),
 							doc(OPERATION, doc("$in", removals())))))),
 			doc("$project", doc(OPERATION, new BsonInt32(1)).append("documentKey", new BsonInt32(1))));
 

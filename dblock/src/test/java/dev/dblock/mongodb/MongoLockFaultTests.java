@@ -185,7 +185,7 @@ class MongoLockFaultTests {
 		// In doubt: if it was acquired, it is released by its id.
 		boolean wasThere = locks.find("stock").isPresent();
 		assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT))
-			.isEqualTo(wasThere && stored("stock") != null && stored("stock").containsKey("releasedAt"));
+			.isEqualTo(wasThere && stored("stock") != null && stored("stock").get("releasedAt") != null);
 		assertThat(acquire(locks, key("stock"))).isInstanceOf(Granted.class);
 	}
 
@@ -456,7 +456,7 @@ class MongoLockFaultTests {
 		});
 		assertThat(template.findAll(Document.class, "orders")).isEmpty();
 		assertThat(stored("kept")).containsEntry("holder", kept.holder());
-		assertThat(stored("released")).containsKey("releasedAt");
+		assertThat(stored("released").getDate("releasedAt")).isNotNull();
 	}
 
 	@ParameterizedTest

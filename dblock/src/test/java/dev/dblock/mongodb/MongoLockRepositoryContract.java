@@ -7,8 +7,10 @@ import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.mongodb.client.MongoClient;
@@ -172,13 +174,18 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		return dialect() == StatementDialect.PIPELINE;
 	}
 
+	/** A grant by a pipeline leaves a field without a value. */
+	static Set<String> withValue(Document stored) {
+		return stored.keySet().stream().filter((field) -> stored.get(field) != null).collect(Collectors.toSet());
+	}
+
 	@Test
 	void aNewDocumentHasTheseFields() {
 		LeaseKey key = key("stock");
 		Granted granted = (Granted) this.locks
 			.acquire(new AcquireRequest(key, LEASE, "host-7", "worker-3", "invoices", TIMEOUT));
 		Document stored = stored("stock");
-		assertThat(stored.keySet()).containsExactlyInAnyOrder("_id", "holder", "acquirer", "thread", "why", "token",
+		assertThat(withValue(stored)).containsExactlyInAnyOrder("_id", "holder", "acquirer", "thread", "why", "token",
 				"acquiredAt", "updatedAt", "expiresAt", "leaseMillis", "cleanUpAt");
 		assertThat(stored).containsEntry("_id", "stock")
 			.containsEntry("holder", key.holder())
@@ -246,7 +253,8 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		this.locks.extendExactly(first, LEASE, TIMEOUT);
 		release(first, Duration.ZERO);
 		LeaseKey second = acquired("stock");
-		assertThat(stored("stock")).containsEntry("later", later).doesNotContainKey("releasedAt");
+		assertThat(stored("stock")).containsEntry("later", later);
+		assertThat(stored("stock").get("releasedAt")).isNull();
 		release(second, LEASE);
 		this.locks.forceReleaseNow("stock");
 		LeaseKey crashed = acquired("stock");
@@ -261,7 +269,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		LeaseKey key = acquired("stock");
 		release(key, LEASE);
 		Document before = stored("stock");
-		assertThat(before).containsKey("releasedAt");
+		assertThat(before.getDate("releasedAt")).isNotNull();
 		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
 		assertThat(stored("stock")).isEqualTo(before);
 	}
@@ -349,7 +357,8 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		assertThat(released.keySet()).doesNotContain("holder", "expiresAt");
 		assertThat(released.getDate("cleanUpAt")).isEqualTo(held.getDate("cleanUpAt"));
 		acquired("stock");
-		assertThat(stored("stock").keySet()).doesNotContain("releasedAt").contains("holder");
+		assertThat(stored("stock")).containsKey("holder");
+		assertThat(stored("stock").get("releasedAt")).isNull();
 	}
 
 	@Test
@@ -373,9 +382,8 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		assertThat(stored("stock")).doesNotContainKey("holder").containsEntry("fencePending", true);
 		acquired("other");
 		this.locks.forceReleaseNow("other");
-		assertThat(stored("other")).doesNotContainKeys("holder", "expiresAt")
-			.containsEntry("fencePending", true)
-			.containsKey("releasedAt");
+		assertThat(stored("other")).doesNotContainKeys("holder", "expiresAt").containsEntry("fencePending", true);
+		assertThat(stored("other").getDate("releasedAt")).isNotNull();
 	}
 
 	@Test

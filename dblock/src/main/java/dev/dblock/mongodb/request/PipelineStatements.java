@@ -242,10 +242,10 @@ final class PipelineStatements extends CommonStatements {
 		AcquireRequest lock = rehearsed(null);
 		List<BsonDocument> stages = new ArrayList<>();
 		stages.add(ONLY_ID);
-		stages.addAll(grant(lock, replacement(lock)));
+		stages.add(grant(replacement(lock)));
 		stages.addAll(this.fencedRenewal);
 		stages.add(doc("$set", released(0, FenceMark.KEEP)));
-		stages.addAll(grant(lock, replacement(lock)));
+		stages.add(grant(replacement(lock)));
 		stages.add(REMOVABLE);
 		return stages;
 	}
@@ -257,15 +257,15 @@ final class PipelineStatements extends CommonStatements {
 		BsonDocument released = doc("$set", ended(released(0, FenceMark.SET), this.claims.end(rehearsal.end())));
 		List<BsonDocument> stages = new ArrayList<>();
 		stages.add(ONLY_ID);
-		stages.addAll(grant(first, replacement(first)));
+		stages.add(grant(replacement(first)));
 		stages.add(released);
 		// The usual claim is granted later
 		stages.add(doc("$set", doc(LockDocument.TOKEN, number(0))));
-		stages.addAll(grant(usual, Objects.requireNonNull(usualReplacement(usual))));
+		stages.add(grant(Objects.requireNonNull(usualReplacement(usual))));
 		stages.add(released);
 		// Refused, since this firing was run
-		stages.addAll(grant(usual, replacement(usual)));
-		stages.addAll(grant(other, replacement(other)));
+		stages.add(grant(replacement(usual)));
+		stages.add(grant(replacement(other)));
 		stages.add(REMOVABLE);
 		return stages;
 	}
@@ -287,7 +287,7 @@ final class PipelineStatements extends CommonStatements {
 		expressions.addTo(projection);
 		BsonDocument usual = usualReplacement(request);
 		if (usual != null) {
-			BsonValue answer = findAndModify(store, withId(request), new BsonArray(grant(request, usual)), projection,
+			BsonValue answer = findAndModify(store, withId(request), new BsonArray(List.of(grant(usual))), projection,
 					false);
 			Acquired acquired = answer.isDocument() ? answered(store, request, answer.asDocument()) : null;
 			if (acquired != null && (!acquired.due() || acquired.malformed())) {
@@ -323,7 +323,7 @@ final class PipelineStatements extends CommonStatements {
 
 	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
 			BsonDocument projection) {
-		return answered(store, request, take(store, withId(request), grant(request, replacement), projection));
+		return answered(store, request, take(store, withId(request), List.of(grant(replacement)), projection));
 	}
 
 	private static BsonDocument withId(AcquireRequest request) {
@@ -343,8 +343,10 @@ final class PipelineStatements extends CommonStatements {
 				: refused(request, document, now(answer));
 	}
 
-	private static List<BsonDocument> grant(AcquireRequest request, BsonDocument replacement) {
-		return List.of(doc("$replaceWith", replacement), releasedNoMore(request.key().holder()));
+	// A single stage, since each one costs a server as much as the evaluation of many
+	// expressions
+	private static BsonDocument grant(BsonDocument replacement) {
+		return doc("$replaceWith", replacement);
 	}
 
 	private static BsonDocument take(StoreRequest store, BsonDocument filter, List<BsonDocument> update,
@@ -409,18 +411,14 @@ final class PipelineStatements extends CommonStatements {
 			.append(LockDocument.ACQUIRED_AT, NOW)
 			.append(LockDocument.UPDATED_AT, NOW)
 			.append(LockDocument.EXPIRES_AT, freeAt(request.lease()))
+			// Merging objects removes no field
+			.append(LockDocument.RELEASED_AT, BsonNull.VALUE)
 			.append(LockDocument.LEASE_MILLIS, number(LeaseTimes.millis(request.lease())))
 			.append(LockDocument.FENCE_PENDING, FENCE_IS_PENDING);
 	}
 
 	private BsonDocument freeAt(Duration lease) {
 		return doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(lease))));
-	}
-
-	// A separate stage, since merging objects removes no field.
-	private static BsonDocument releasedNoMore(String holder) {
-		return doc("$set", doc(LockDocument.RELEASED_AT, doc("$cond", doc("$eq", ref("$holder"), literal(holder)),
-				ref("$$REMOVE"), ref("$" + LockDocument.RELEASED_AT))));
 	}
 
 	private BsonDocument cleanUpAt(BsonValue unused, long keptForClaim) {

@@ -45,8 +45,9 @@ final class RawCursors implements AutoCloseable {
 	static RawCursors changeStreams(MongoDatabase database, int count) throws InterruptedException {
 		MongoCollection<Document> locks = database.getCollection("dblock_locks");
 		return new RawCursors(count, () -> locks
-			.watch(List.of(Aggregates.match(Filters.or(Filters.exists("updateDescription.updatedFields.releasedAt"),
-					Filters.exists("fullDocument.releasedAt"), Filters.eq("operationType", "delete")))))
+			.watch(List
+				.of(Aggregates.match(Filters.or(Filters.type("updateDescription.updatedFields.releasedAt", "date"),
+						Filters.type("fullDocument.releasedAt", "date"), Filters.eq("operationType", "delete")))))
 			.maxAwaitTime(1, TimeUnit.SECONDS)
 			.cursor());
 	}
