@@ -27,6 +27,14 @@ public final class AnnotationMentions {
 	// full search handles
 	private static final Class<? extends Annotation> ANY = Annotation.class;
 
+	/**
+	 * Packages whose classes have none of the annotations that anybody searches. Most
+	 * beans are of Spring Boot.
+	 */
+	private static final List<String> PACKAGES_WITHOUT = List.of("java.", "org.springframework.aop.",
+			"org.springframework.beans.", "org.springframework.boot.", "org.springframework.context.",
+			"org.springframework.core.", "org.springframework.web.");
+
 	// Common to all searches, so that the methods of a class are read once
 	private static final ClassValue<Set<Class<? extends Annotation>>> mentioned = new ClassValue<>() {
 
@@ -89,7 +97,7 @@ public final class AnnotationMentions {
 	}
 
 	private static Set<Class<? extends Annotation>> mentionedBy(Class<?> type) {
-		return type.getName().startsWith("java.") ? Set.of() : mentioned.get(type);
+		return PACKAGES_WITHOUT.stream().anyMatch(type.getName()::startsWith) ? Set.of() : mentioned.get(type);
 	}
 
 	private static void addDeclared(AnnotatedElement element, Set<Class<? extends Annotation>> types) {

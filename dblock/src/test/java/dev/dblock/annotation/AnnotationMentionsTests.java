@@ -15,6 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.context.support.ApplicationObjectSupport;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -24,13 +26,14 @@ class AnnotationMentionsTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, Inherits.class, Implements.class,
-			OwnAnnotation.class, Repeated.class, OwnRepeated.class })
+			OwnAnnotation.class, Repeated.class, OwnRepeated.class, ExtendsSpring.class })
 	void annotationIsFoundWhereverItMayBeDeclared(Class<?> type) {
 		assertThat(AnnotationMentions.OF_LOCKS.in(type)).isTrue();
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { Plain.class, ArrayList.class, Object.class, AnnotationMentions.class })
+	@ValueSource(classes = { Plain.class, ArrayList.class, Object.class, ApplicationObjectSupport.class,
+			AnnotationMentions.class })
 	void othersArePassedBy(Class<?> type) {
 		assertThat(AnnotationMentions.OF_LOCKS.in(type)).isFalse();
 	}
@@ -150,6 +153,14 @@ class AnnotationMentionsTests {
 
 		@Deprecated
 		public void run() {
+		}
+
+	}
+
+	static class ExtendsSpring extends ApplicationObjectSupport {
+
+		@DistributedLock("a")
+		void run() {
 		}
 
 	}
