@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 /**
  * What a request asks the store to decide and to record together with the grant of a
  * lock, such as a planned time of a job. The engine does not know what that is, and has
- * five rules for it:
+ * six rules for it:
  * <ol>
  * <li>The store is asked once even if this process has the lock, since only the store can
  * decide.</li>
@@ -18,6 +18,8 @@ import org.slf4j.Logger;
  * wait.</li>
  * <li>The release is repeated until it is answered, since it records the end.</li>
  * <li>A request can have {@linkplain #answerWithin() a shorter time limit}.</li>
+ * <li>The claim is told of each request that {@linkplain #inDoubt may have been granted}
+ * although it failed, even if another one is answered after it.</li>
  * </ol>
  */
 public interface Claim {
@@ -35,6 +37,14 @@ public interface Claim {
 	 * @return the time limit; {@code null} for the usual one
 	 */
 	@Nullable Duration answerWithin();
+
+	/**
+	 * Called when a request has failed that may have been granted nevertheless. The
+	 * engine abandons such a grant, which has no effect once its lease has ended.
+	 * @param failure why there is no answer, or why the answer was not used
+	 */
+	default void inDoubt(Throwable failure) {
+	}
 
 	/**
 	 * Describe the end of a grant, as its release records it.

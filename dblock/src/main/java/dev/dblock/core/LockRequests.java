@@ -119,13 +119,13 @@ final class LockRequests {
 			catch (RuntimeException ex) {
 				if (failure != null || !mayWorkAgain(ex, deadline) || isTooLate(end)) {
 					if (!(ex instanceof UnreachableStoreException)) {
-						this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));
+						this.releaser.releaseDoubtful(key, deadline, left, terms.inDoubt(key, ex));
 					}
 					return afterFailure(key, terms, ex);
 				}
 				logger.debug("A server did not grant the lock '{}' in time; it is requested again", key.name(), ex);
 				failure = ex;
-				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2), terms.abandoned(key));
+				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2), terms.inDoubt(key, ex));
 				if (isTooLate(end)) {
 					return afterFailure(key, terms, ex);
 				}
@@ -133,7 +133,7 @@ final class LockRequests {
 				continue;
 			}
 			catch (Error ex) {
-				this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));
+				this.releaser.releaseDoubtful(key, deadline, left, terms.inDoubt(key, ex));
 				throw ex;
 			}
 			GivenUp late = this.releaser.findGivenUp(refused.lock());

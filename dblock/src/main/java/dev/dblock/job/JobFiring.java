@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 import dev.dblock.claim.Claim;
 import dev.dblock.job.StoredJob.RunEnd;
@@ -29,10 +30,12 @@ import org.jspecify.annotations.Nullable;
  * @param method the method of the job: a planned time that was settled under another id
  * of it is not granted; {@code null} if other ids do not matter, as for a schedule whose
  * planned times follow from its runs
+ * @param whenInDoubt told of requests that failed but may have been granted; {@code null}
+ * if nobody needs to know
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
-		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan,
-		@Nullable String method) implements Claim {
+		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan, @Nullable String method,
+		@Nullable Consumer<Throwable> whenInDoubt) implements Claim {
 
 	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
 
@@ -59,7 +62,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @throws IllegalArgumentException if an id is blank
 	 */
 	public JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun) {
-		this(jobId, schedule, id, rerun, null, null, null, null);
+		this(jobId, schedule, id, rerun, null, null, null, null, null);
 	}
 
 	/**
@@ -79,7 +82,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring withNewId() {
 		return new JobFiring(this.jobId, this.schedule, UUID.randomUUID().toString(), this.rerun, null,
-				this.startWithin, this.plan, this.method);
+				this.startWithin, this.plan, this.method, this.whenInDoubt);
 	}
 
 	/**
@@ -90,7 +93,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring answerWithin(Duration limit) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit, this.startWithin, this.plan,
-				this.method);
+				this.method, this.whenInDoubt);
 	}
 
 	/**
@@ -102,7 +105,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring startWithin(Duration limit, @Nullable String plan) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, limit, plan,
-				this.method);
+				this.method, this.whenInDoubt);
 	}
 
 	/**
@@ -113,7 +116,25 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring method(@Nullable String method) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, this.startWithin,
-				this.plan, method);
+				this.plan, method, this.whenInDoubt);
+	}
+
+	/**
+	 * Return the same firing, which reports requests that failed but may have been
+	 * granted.
+	 * @param listener told of each failure
+	 * @return a copy with it
+	 */
+	public JobFiring whenInDoubt(Consumer<Throwable> listener) {
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, this.startWithin,
+				this.plan, this.method, listener);
+	}
+
+	@Override
+	public void inDoubt(Throwable failure) {
+		if (this.whenInDoubt != null) {
+			this.whenInDoubt.accept(failure);
+		}
 	}
 
 	/**

@@ -109,11 +109,16 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	/**
-	 * Return the end of a grant whose work never began, as a release records it.
+	 * Tell the claim of a request that failed but may have been granted.
 	 * @param key the acquisition
-	 * @return the end; {@code null} for a plain lock
+	 * @param failure why there is no answer, or why the answer is not used
+	 * @return the end of such a grant, whose work never begins; {@code null} for a plain
+	 * lock
 	 */
-	public Claim.@Nullable End abandoned(LeaseKey key) {
+	public Claim.@Nullable End inDoubt(LeaseKey key, Throwable failure) {
+		if (this.claim != null) {
+			this.claim.inDoubt(failure);
+		}
 		return end(key, Claim.How.ABANDONED, null);
 	}
 

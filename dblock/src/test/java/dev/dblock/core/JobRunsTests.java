@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -31,6 +32,7 @@ import dev.dblock.settings.LockSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.UnreachableStoreException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,6 +41,7 @@ import reactor.core.publisher.Mono;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
 import static dev.dblock.core.LockWorld.granted;
@@ -421,6 +424,24 @@ class JobRunsTests {
 		run(this.at);
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(runs()).hasSize(1);
+	}
+
+	@Test
+	void aFiringIsToldOfARequestInDoubtAlsoIfTheNextOneIsAnswered() {
+		List<Throwable> doubts = new ArrayList<>();
+		LockOptions options = planned();
+		LockOptions told = options.claim(((JobFiring) options.claim()).whenInDoubt(doubts::add));
+		this.repository.next(Kind.ACQUIRE,
+				Fault.lost(() -> new UnreachableStoreException("nobody was asked", new IllegalStateException())));
+		assertThatExceptionOfType(UnreachableStoreException.class).isThrownBy(() -> this.engine.acquire("a", told));
+		assertThat(doubts).isEmpty();
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(() -> new DataAccessResourceFailureException("deposed")));
+		granted(this.engine.acquire("a", told)).close();
+		assertThat(doubts).singleElement().extracting(Throwable::getMessage).isEqualTo("deposed");
+		LockOptions later = told.claim(((JobFiring) told.claim()).withNewId().answerWithin(LockWorld.TIMEOUT));
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.engine.acquire("a", later));
+		assertThat(doubts).hasSize(2);
 	}
 
 	@Test

@@ -72,8 +72,9 @@ record Answer(JobRequest request, @Nullable Asked asked, @Nullable JobRun run, @
 	 * Any other request is made with a new firing, since this one may still be retried.
 	 */
 	JobRequest retry() {
-		JobFiring inDoubt = (this.asked != null && (this.failure != null || this.request.inDoubt() != null))
-				? this.asked.firing() : null;
+		JobFiring inDoubt = (this.asked != null
+				&& (this.failure != null || this.request.inDoubt() != null || this.asked.isInDoubt()))
+						? this.asked.firing() : null;
 		int timeouts = (this.failure == null) ? this.request.timeouts()
 				: (this.request.isRepeated() && this.failure instanceof QueryTimeoutException)
 						? this.request.timeouts() + 1 : 0;
@@ -105,6 +106,16 @@ record Answer(JobRequest request, @Nullable Asked asked, @Nullable JobRun run, @
 	 * @param sent the {@code nanoTime} before the request was sent
 	 */
 	record Asked(JobMethod method, Declaration declaration, JobFiring firing, long sent) {
+
+		/**
+		 * Whether a request for the planned time may have been granted, although this
+		 * instance did not use the grant.
+		 */
+		boolean isInDoubt() {
+			return this.firing.schedule() instanceof Schedule.Planned planned
+					&& this.method.doubtful().contains(planned.at());
+		}
+
 	}
 
 }

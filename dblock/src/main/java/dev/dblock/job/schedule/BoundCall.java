@@ -144,9 +144,13 @@ public final class BoundCall {
 		}
 		Asked asked = this.asked.get();
 		if (asked == null) {
-			this.asked.compareAndSet(null, new Asked(Objects.requireNonNull(this.method.get()), declaration,
-					this.request.firing(declaration, schedule, this.requester == null, this.task.plans().text()),
-					this.task.nanoTime()));
+			JobMethod method = Objects.requireNonNull(this.method.get());
+			JobFiring firing = this.request.firing(declaration, schedule, this.requester == null,
+					this.task.plans().text());
+			if (schedule instanceof Schedule.Planned planned) {
+				firing = firing.whenInDoubt((failure) -> method.doubtful().failed(planned.at(), failure));
+			}
+			this.asked.compareAndSet(null, new Asked(method, declaration, firing, this.task.nanoTime()));
 			asked = Objects.requireNonNull(this.asked.get());
 		}
 		return asked.firing();

@@ -30,9 +30,9 @@ final class DoubtfulTimes {
 	 * Record that a request has failed.
 	 * @param failure why
 	 */
-	synchronized void failed(Instant planned, String failure) {
+	synchronized void failed(Instant planned, Throwable failure) {
 		if (!this.begun.contains(planned)) {
-			this.failures.put(planned, failure);
+			this.failures.put(planned, String.valueOf(failure.getMessage()));
 			if (this.failures.size() > MOST) {
 				this.failures.pollFirstEntry();
 			}
@@ -58,6 +58,10 @@ final class DoubtfulTimes {
 	 */
 	synchronized @Nullable String remove(Instant planned) {
 		return this.failures.remove(planned);
+	}
+
+	synchronized boolean contains(Instant planned) {
+		return this.failures.containsKey(planned);
 	}
 
 	synchronized boolean isEmpty() {

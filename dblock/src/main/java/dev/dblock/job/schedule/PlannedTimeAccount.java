@@ -88,7 +88,7 @@ final class PlannedTimeAccount {
 		Asked asked = answer.asked();
 		if (answer.failure() != null && asked != null
 				&& answer.request().schedule() instanceof Schedule.Planned planned) {
-			asked.method().doubtful().failed(planned.at(), String.valueOf(answer.failure().getMessage()));
+			asked.method().doubtful().failed(planned.at(), answer.failure());
 		}
 	}
 

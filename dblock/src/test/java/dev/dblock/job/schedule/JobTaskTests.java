@@ -769,6 +769,35 @@ class JobTaskTests {
 	}
 
 	@Test
+	void plannedTimesBeforeAGrantThatWasNotUsedAreMissedAlsoIfTheNextRequestIsRefused(CapturedOutput output) {
+		knownCron("0 */20 * * * *");
+		this.answer = (call) -> {
+			this.firings.get(0).inDoubt(new QueryTimeoutException("too late"));
+			running(at("12:20:00"), Duration.ofSeconds(1)).accept(call);
+		};
+		this.timers.tick();
+		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost, settled()));
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z: the requests of this"
+				+ " instance to the MongoDB server failed: too late");
+	}
+
+	@Test
+	void refusalAfterAGrantThatWasNotUsedIsFollowedByTheSameFiring() {
+		knownCron("0 */20 * * * *");
+		this.answer = (call) -> {
+			this.firings.get(0).inDoubt(new QueryTimeoutException("too late"));
+			somethingElse(Duration.ofSeconds(1)).accept(call);
+		};
+		this.timers.tick();
+		this.answer = refused(Reason.DONE, null);
+		this.timers.fire();
+		assertThat(this.firings).extracting(JobFiring::id).hasSize(2).containsOnly(this.firings.get(0).id());
+	}
+
+	@Test
 	void runThatNeverBeganHereIsNotReportedAsLongAsItIsTheLastOne() {
 		knownCron("0 */20 * * * *");
 		this.answer = failed();
