@@ -498,6 +498,28 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		run(since(at), How.COMPLETED);
 	}
 
+	/**
+	 * Nobody else would report it: the later one counts it as settled by a run.
+	 */
+	@Test
+	void anAbandonmentAfterALaterPlannedTimeOfAnotherIdLeavesALostRun() {
+		Instant at = past(30);
+		LeaseKey key = key("stock");
+		JobFiring firing = before(at);
+		fire(key, firing);
+		expire("stock");
+		JobFiring late = since(at.plusSeconds(1)).startWithin(Duration.ofSeconds(1), null);
+		assertThat(JobRecords.of(this.locks).expire(key("stock"), late)).get()
+			.satisfies((status) -> assertThat(status.runs().get(0).after()).isEqualTo(at));
+		Claim.End end = firing.end("stock", How.ABANDONED, null);
+		assertThat(this.locks.release(key, Duration.ZERO, FenceMark.KEEP, end, TIMEOUT)).isTrue();
+		assertThat(stored("stock")).doesNotContainKey("holder");
+		run(before(at.plusSeconds(2)), How.COMPLETED);
+		List<JobRun> runs = JobRecords.of(this.locks).find("stock", "before").orElseThrow().runs();
+		assertThat(runs).extracting(JobRun::outcome).containsExactly(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.LOST);
+		assertThat(runs.get(0).after()).isEqualTo(at.plusSeconds(1));
+	}
+
 	@Test
 	void aRepetitionThatNeverBeganIsNotOpenForOtherIds() {
 		Instant at = past(30);

@@ -165,10 +165,26 @@ abstract class CommonStatements implements Statements {
 		if (reopening == null) {
 			return false;
 		}
-		BsonDocument open = filter.clone();
-		open.putAll(reopening.open());
-		return updateUnrecorded(store, open,
+		return updateUnrecorded(store, and(filter, reopening.open()),
 				update.clone().append("$rename", doc(reopening.before(), text(reopening.settled()))));
+	}
+
+	/**
+	 * Release the lock of a grant whose work never began, without its end: the claim that
+	 * was settled after it with another id has settled this one as well, as a run that
+	 * was lost.
+	 * @return whether there was such a claim, and the lock is released
+	 */
+	private static boolean leaveLost(StoreRequest store, BsonDocument filter, BsonDocument update,
+			ClaimStatements.End end) {
+		Reopening reopening = end.reopening();
+		return reopening != null && updateUnrecorded(store, and(filter, reopening.overtaken()), update);
+	}
+
+	private static BsonDocument and(BsonDocument filter, BsonDocument more) {
+		BsonDocument both = filter.clone();
+		both.putAll(more);
+		return both;
 	}
 
 	/**
@@ -192,8 +208,8 @@ abstract class CommonStatements implements Statements {
 	private boolean releaseClaim(StoreRequest store, LeaseKey lease, BsonDocument update, Claim.End how) {
 		ClaimStatements.End end = this.claims.end(how);
 		BsonDocument ended = recording(update, end);
-		return releaseClaim(lease, end,
-				(filter) -> reopen(store, filter, ended, end) || updateUnrecorded(store, filter, ended),
+		return releaseClaim(lease, end, (filter) -> reopen(store, filter, ended, end)
+				|| leaveLost(store, filter, update, end) || updateUnrecorded(store, filter, ended),
 				(filter) -> updateUnrecorded(store, filter, update));
 	}
 

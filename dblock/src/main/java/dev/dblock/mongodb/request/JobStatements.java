@@ -113,10 +113,13 @@ final class JobStatements implements ClaimStatements {
 		BsonValue planned = BsonParts.date(open.planned().toEpochMilli());
 		BsonDocument unbegun = new BsonDocument(job.last(JobFields.PLANNED), planned)
 			.append(job.last(JobFields.ATTEMPT), new BsonInt32(1))
-			.append(job.last(JobFields.AGAIN), CommonStatements.IS_ABSENT)
-			.append(method + JobFields.PLANNED, planned)
+			.append(job.last(JobFields.AGAIN), CommonStatements.IS_ABSENT);
+		BsonDocument overtaken = unbegun.clone()
+			.append(method + JobFields.PLANNED, BsonParts.doc("$gt", planned))
+			.append(method + JobFields.ID, BsonParts.doc("$ne", BsonParts.text(job.key())));
+		BsonDocument reopened = unbegun.append(method + JobFields.PLANNED, planned)
 			.append(method + JobFields.ID, BsonParts.text(job.key()));
-		return new Reopening(unbegun, method + JobFields.BEFORE, method + JobFields.PLANNED);
+		return new Reopening(reopened, overtaken, method + JobFields.BEFORE, method + JobFields.PLANNED);
 	}
 
 	private static End end(String run, RunEnd end, @Nullable Reopening reopening) {
