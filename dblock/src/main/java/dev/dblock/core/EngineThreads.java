@@ -96,9 +96,9 @@ final class EngineThreads implements AutoCloseable {
 
 	/**
 	 * Return the executor that runs each callback of the application in its own thread.
-	 * Only losses and late renewals have callbacks here, so the number of threads is the
-	 * number of locks that are lost at the same time, multiplied by the callbacks of
-	 * each.
+	 * Losses, late renewals, crashed runs and missed planned times have callbacks here,
+	 * so the number of threads is the number of these at the same time, multiplied by the
+	 * callbacks of each.
 	 */
 	Executor callbacks() {
 		return this.callbacks;

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The knowledge of one process about one lock: its waiting threads, in the order of their
- * arrival, and the lease that it holds itself. Only the head of the queue sends requests
- * to the store, and no thread does so while the process holds the lock or is releasing
+ * arrival, and the lease that it holds itself. Of the waiting threads, only the head
+ * sends requests to the store, and not while the process holds the lock or is releasing
  * it.
  */
 final class LocalQueue {

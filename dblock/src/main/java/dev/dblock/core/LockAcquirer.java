@@ -241,7 +241,7 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * One thread's wait for one lock. The order is: subscribe, try, wait. When the feed
+	 * One thread's wait for one lock. The order is: try, subscribe, wait. When the feed
 	 * of releases begins to listen, every head tries once more, so a wait need not be
 	 * delayed until then.
 	 */

@@ -63,7 +63,7 @@ public sealed interface JobNews extends Claim.News {
 	}
 
 	/**
-	 * A planned time of a job was not run, and this instance no longer tries it.
+	 * A planned time of a job was not run, and no instance runs it any more.
 	 *
 	 * @param jobId the id of the job
 	 * @param plannedAt the planned time

@@ -24,7 +24,7 @@ public final class CallThreads {
 	 * Never virtual: before Java 24, application code that blocks in a synchronized block
 	 * would occupy the few carrier threads that all virtual threads share.
 	 */
-	private static final Executor CALLBACKS = executor("dblock-callback-", false);
+	private static final Executor CALLBACKS = executor("dblock-future-", false);
 
 	private CallThreads() {
 	}

@@ -14,10 +14,10 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Checks once for unfinished work of a job from before the start: repeats the last run if
- * it crashed, and runs the latest planned time that no instance ran, if the job requires
- * it. Otherwise that planned time is recorded as missed as soon as it can no longer
- * start. A periodic schedule is due at its start in any case.
+ * Checks for unfinished work of a job from before the start, until there is an answer:
+ * repeats the last run if it crashed, and runs the latest planned time that no instance
+ * ran, if the job requires it. Otherwise that planned time is recorded as missed as soon
+ * as it can no longer start. A periodic schedule is due at its start in any case.
  */
 final class LookBack {
 
