@@ -19,19 +19,22 @@ final class DoubtfulTimes {
 	private static final int MOST = PlannedTimes.MOST;
 
 	/** More than can be requested a second time. */
-	private static final int MOST_BEGUN = 100;
+	private static final int MOST_CLEAR = 100;
 
 	private final NavigableMap<Instant, String> failures = new TreeMap<>();
 
-	/** A planned time can be requested twice, and fail after it has begun. */
-	private final NavigableSet<Instant> begun = new TreeSet<>();
+	/**
+	 * Those that are no longer in doubt. A planned time can be requested twice, and fail
+	 * after it has begun or was found in the record.
+	 */
+	private final NavigableSet<Instant> clear = new TreeSet<>();
 
 	/**
 	 * Record that a request has failed.
 	 * @param failure why
 	 */
 	synchronized void failed(Instant planned, Throwable failure) {
-		if (!this.begun.contains(planned)) {
+		if (!this.clear.contains(planned)) {
 			this.failures.put(planned, String.valueOf(failure.getMessage()));
 			if (this.failures.size() > MOST) {
 				this.failures.pollFirstEntry();
@@ -44,11 +47,8 @@ final class DoubtfulTimes {
 	 * @return whether it begins for the first time
 	 */
 	synchronized boolean begins(Instant planned) {
-		this.failures.remove(planned);
-		boolean first = this.begun.add(planned);
-		if (this.begun.size() > MOST_BEGUN) {
-			this.begun.pollFirst();
-		}
+		boolean first = !this.clear.contains(planned);
+		remove(planned);
 		return first;
 	}
 
@@ -57,6 +57,10 @@ final class DoubtfulTimes {
 	 * @return why its request failed; {@code null} if it was not in doubt
 	 */
 	synchronized @Nullable String remove(Instant planned) {
+		this.clear.add(planned);
+		if (this.clear.size() > MOST_CLEAR) {
+			this.clear.pollFirst();
+		}
 		return this.failures.remove(planned);
 	}
 

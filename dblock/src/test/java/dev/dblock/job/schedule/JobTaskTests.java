@@ -785,6 +785,20 @@ class JobTaskTests {
 	}
 
 	@Test
+	void requestThatFailsAfterThePlannedTimeWasFoundInTheRecordIsNoDoubt() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost, settled()));
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+		this.firings.get(0).inDoubt(new QueryTimeoutException("a retry"));
+		grantNext(after(at("13:00:00"), at("12:40:00")));
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
 	void refusalAfterAGrantThatWasNotUsedIsFollowedByTheSameFiring() {
 		knownCron("0 */20 * * * *");
 		this.answer = (call) -> {
