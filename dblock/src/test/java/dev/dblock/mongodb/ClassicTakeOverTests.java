@@ -37,7 +37,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -227,15 +229,26 @@ class ClassicTakeOverTests implements CommandListener {
 		assertThat(this.documents.find().first()).isEqualTo(foreign);
 	}
 
-	@Test
-	void aGrantThatEndsTooEarlyIsNoneOnceAnotherHasOvertakenIt() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aGrantThatEndsTooEarlyIsNoneOnceAnotherHasOvertakenIt(boolean ofJob) {
 		this.locks.acquire(LockRepositoryContract.request(LockRepositoryContract.key("stock"), Duration.ofMillis(1)));
 		change(new Document("expiresAt", new Date(1000)));
 		this.pausedMillis.set(Duration.ofHours(1).toMillis());
 		Date later = new Date(System.currentTimeMillis() + 600_000);
 		Document successors = new Document("holder", "other").append("token", 1L << 61).append("expiresAt", later);
 		this.afterTheTake = () -> change(successors);
-		assertThat(acquire()).isInstanceOf(Refused.class);
+		if (ofJob) {
+			JobFiring firing = JobFiring.of("nightly", new Schedule.Planned(Instant.EPOCH), true);
+			AcquireRequest request = LockRepositoryContract
+				.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10))
+				.withClaim(firing);
+			assertThatExceptionOfType(QueryTimeoutException.class).as("the record has changed")
+				.isThrownBy(() -> this.locks.acquire(request));
+		}
+		else {
+			assertThat(acquire()).isInstanceOf(Refused.class);
+		}
 		assertThat(this.documents.find().first()).containsAllEntriesOf(successors);
 	}
 

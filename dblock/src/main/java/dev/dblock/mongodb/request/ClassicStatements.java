@@ -96,9 +96,16 @@ final class ClassicStatements extends CommonStatements {
 			if (granting != null && !granting.isDue()) {
 				return refused(request, found, now.notBefore());
 			}
-			LockDocument taken = lasting(store, take(store, request, found, now, granting), now);
+			LockDocument grant = take(store, request, found, now, granting);
+			LockDocument taken = lasting(store, grant, now);
 			if (taken != null) {
 				return granted(store, request, taken);
+			}
+			if (grant != null && claim != null) {
+				// It has recorded the claim, which the caller has to know
+				throw new StoreTimeoutException("The lock '" + name + "' was granted, but its lease ended before that"
+						+ " could be confirmed, and another instance has taken it over. This machine was paused, or"
+						+ " MongoDB is too slow. Try again");
 			}
 		}
 		throw new StoreTimeoutException(
