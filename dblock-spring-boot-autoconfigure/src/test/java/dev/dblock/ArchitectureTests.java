@@ -66,6 +66,8 @@ class ArchitectureTests {
 
 	private static final String LOCAL = "dev.dblock.local..";
 
+	private static final String LEADER = "dev.dblock.leader..";
+
 	private static final String MICROMETER = "dev.dblock.micrometer..";
 
 	private static final String INTEGRATION = "dev.dblock.integration..";
@@ -121,6 +123,9 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, JOB, SUPPORT);
+
+	@ArchTest
+	static final ArchRule leadersUseTheApi = onlyUses(LEADER, API, SUPPORT);
 
 	@ArchTest
 	static final ArchRule storesUseTheApi = onlyUses(STORE, API, CLAIM, SUPPORT);

@@ -42,6 +42,7 @@ class SnippetsTests {
 			import dev.dblock.event.*;
 			import dev.dblock.execution.DefaultLockTemplate;
 			import dev.dblock.job.*;
+			import dev.dblock.leader.*;
 			import dev.dblock.mongodb.*;
 			import dev.dblock.settings.*;
 			import dev.dblock.transaction.*;

@@ -6,6 +6,7 @@ import java.util.List;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.dblock.LockTemplate;
+import dev.dblock.leader.LeaderListener;
 import dev.dblock.mongodb.LockFence;
 import org.bson.Document;
 
@@ -57,6 +58,10 @@ abstract class DocumentedContext {
 	protected abstract void alert(String text);
 
 	abstract List<Order> orders();
+
+	interface PriceFeed extends LeaderListener {
+
+	}
 
 	interface Schedules {
 

@@ -1,0 +1,29 @@
+package dev.dblock.leader;
+
+import dev.dblock.LossReason;
+
+/**
+ * Told by a {@link LeaderTemplate} when this instance begins and ends to lead. Both
+ * methods are called in one thread, which belongs to the template, so never at the same
+ * time.
+ */
+public interface LeaderListener {
+
+	/**
+	 * This instance leads from now on. Return soon, and do the work in threads of your
+	 * own: a loss is reported only after this method has returned. If it throws an
+	 * exception, the instance does not lead, and {@link #lost} is not called.
+	 * @param token the fencing token, greater than that of each leader before. Have the
+	 * stores that the leader writes to reject lower ones
+	 */
+	void gained(long token);
+
+	/**
+	 * This instance does not lead any more. If it steps down by itself, no other instance
+	 * leads until this method has returned, so wait here until the work has stopped.
+	 * After the loss of the lease, another one may lead already.
+	 * @param reason {@link LossReason#RELEASED} if the instance steps down by itself
+	 */
+	void lost(LossReason reason);
+
+}

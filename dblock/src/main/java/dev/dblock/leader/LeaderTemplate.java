@@ -1,0 +1,308 @@
+package dev.dblock.leader;
+
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOperations;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.LossReason;
+import dev.dblock.support.FailureLog;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Lets one instance of an application lead: the one that holds a lock. All others wait
+ * for it. Declare one bean for each thing to lead:
+ *
+ * <pre class="code">
+ * &#64;Bean
+ * LeaderTemplate priceLeader(LockTemplate locks, PriceFeed feed) {
+ *   return new LeaderTemplate(locks, "prices", feed);
+ * }
+ * </pre>
+ *
+ * An instance leads until its context stops, its lease is lost, or {@link #stepDown()}.
+ * It stops in the first phase of the context, before the web server finishes its
+ * requests, so that at a rollout another instance leads while this one still serves. The
+ * idea is that of Spring Integration's {@code LockRegistryLeaderInitiator}.
+ */
+public final class LeaderTemplate implements SmartLifecycle {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaderTemplate.class);
+
+	/** After it, the lock is requested again. */
+	private static final Duration WAIT = Duration.ofHours(1);
+
+	/** Longer than the others take to notice a release, also without change streams. */
+	private static final long PAUSE_MILLIS = 2000;
+
+	private final LockOperations locks;
+
+	private final String name;
+
+	private final LockOptions options;
+
+	private final LeaderListener listener;
+
+	private @Nullable Candidate candidate;
+
+	/**
+	 * Create a template with the default options.
+	 * @param locks the locks
+	 * @param name the name of the lock
+	 * @param listener told when this instance begins and ends to lead
+	 */
+	public LeaderTemplate(LockOperations locks, String name, LeaderListener listener) {
+		this(locks, name, LockOptions.defaults(), listener);
+	}
+
+	/**
+	 * Create a template.
+	 * @param locks the locks
+	 * @param name the name of the lock
+	 * @param options how to hold it; the wait has no effect
+	 * @param listener told when this instance begins and ends to lead
+	 */
+	public LeaderTemplate(LockOperations locks, String name, LockOptions options, LeaderListener listener) {
+		this.locks = locks;
+		this.name = name;
+		this.options = options.waitUpTo(WAIT);
+		this.listener = listener;
+	}
+
+	/**
+	 * Return whether this instance leads, as far as it knows. Sends no request.
+	 * @return whether it holds the lock and does not step down
+	 */
+	public boolean isLeader() {
+		return token().isPresent();
+	}
+
+	/**
+	 * Return the fencing token of this instance while it leads.
+	 * @return the token; empty if it does not lead
+	 */
+	public synchronized OptionalLong token() {
+		return (this.candidate != null) ? this.candidate.token() : OptionalLong.empty();
+	}
+
+	/**
+	 * Let another instance lead, if one waits for it. Otherwise, this one leads again
+	 * after two seconds. Has no effect if it does not lead.
+	 */
+	public synchronized void stepDown() {
+		if (this.candidate != null) {
+			this.candidate.stepDown();
+		}
+	}
+
+	@Override
+	public synchronized void start() {
+		if (this.candidate == null) {
+			this.candidate = new Candidate();
+			this.candidate.start();
+		}
+	}
+
+	/**
+	 * Stop leading, and wait until the listener has returned and the lock is released,
+	 * unless the listener itself calls this method.
+	 */
+	@Override
+	public void stop() {
+		Candidate stopped = end();
+		if (stopped != null && stopped != Thread.currentThread()) {
+			stopped.ended.join();
+		}
+	}
+
+	@Override
+	public void stop(Runnable callback) {
+		Candidate stopped = end();
+		if (stopped != null) {
+			CompletableFuture<Void> unused = stopped.ended.thenRun(callback);
+		}
+		else {
+			callback.run();
+		}
+	}
+
+	private synchronized @Nullable Candidate end() {
+		Candidate stopped = this.candidate;
+		this.candidate = null;
+		if (stopped != null) {
+			stopped.end();
+		}
+		return stopped;
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.candidate != null;
+	}
+
+	/**
+	 * Waits for the lock, leads, and begins again, until it is stopped.
+	 */
+	private final class Candidate extends Thread {
+
+		private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+		private final CountDownLatch stopping = new CountDownLatch(1);
+
+		private boolean waiting;
+
+		private @Nullable LockHandle lock;
+
+		/** Completed when this instance does not lead any more. */
+		private CompletableFuture<LossReason> lost = new CompletableFuture<>();
+
+		Candidate() {
+			super("dblock-leader-" + LeaderTemplate.this.name);
+			setDaemon(true);
+		}
+
+		@Override
+		public void run() {
+			try {
+				while (!isStopping()) {
+					LockHandle lock = acquire();
+					if (lock != null) {
+						lead(lock);
+					}
+				}
+			}
+			finally {
+				this.ended.complete(null);
+			}
+		}
+
+		private @Nullable LockHandle acquire() {
+			if (!beginWaiting()) {
+				return null;
+			}
+			try {
+				return LeaderTemplate.this.locks.acquire(LeaderTemplate.this.name, LeaderTemplate.this.options);
+			}
+			catch (LockUnavailableException | LockInterruptedException ex) {
+				return null;
+			}
+			catch (LockShutdownException ex) {
+				this.stopping.countDown();
+				return null;
+			}
+			catch (RuntimeException ex) {
+				FailureLog.warn(logger, ex,
+						"The lock '{}' could not be requested, so this instance cannot lead. It is requested again in"
+								+ " two seconds",
+						LeaderTemplate.this.name);
+			}
+			finally {
+				endWaiting();
+			}
+			pause();
+			return null;
+		}
+
+		// Only a wait for the lock is interrupted, not the listener
+		private synchronized boolean beginWaiting() {
+			this.waiting = !isStopping();
+			return this.waiting;
+		}
+
+		private synchronized void endWaiting() {
+			this.waiting = false;
+			Thread.interrupted();
+		}
+
+		private void lead(LockHandle lock) {
+			CompletableFuture<LossReason> lost = new CompletableFuture<>();
+			// Before the callback: no loss interrupts this thread
+			lock.keepUntilShutdown();
+			lock.onLost(lost::complete);
+			try {
+				if (begin(lock, lost) && told(() -> LeaderTemplate.this.listener.gained(lock.token()))) {
+					told(() -> LeaderTemplate.this.listener.lost(lost.join()));
+				}
+			}
+			finally {
+				close(lock);
+			}
+			// Others first, unless the lease was lost
+			if (lost.getNow(LossReason.RELEASED) == LossReason.RELEASED) {
+				pause();
+			}
+		}
+
+		private synchronized boolean begin(LockHandle lock, CompletableFuture<LossReason> lost) {
+			this.lock = lock;
+			this.lost = lost;
+			return !isStopping();
+		}
+
+		private static void close(LockHandle lock) {
+			try {
+				lock.close();
+			}
+			catch (LockLostException ex) {
+				logger.debug("The lock of the leader is lost already", ex);
+			}
+		}
+
+		// An error as well, since nobody would lead while this instance keeps the lock
+		private boolean told(Runnable news) {
+			try {
+				news.run();
+				return true;
+			}
+			catch (Throwable ex) {
+				logger.error("The listener of the leader '{}' failed, so this instance does not lead",
+						LeaderTemplate.this.name, ex);
+				return false;
+			}
+		}
+
+		private void pause() {
+			try {
+				this.stopping.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+			}
+			catch (InterruptedException ex) {
+				// Nobody interrupts a pause: the next request follows at once
+			}
+		}
+
+		private boolean isStopping() {
+			return this.stopping.getCount() == 0;
+		}
+
+		synchronized OptionalLong token() {
+			return (this.lock != null && this.lock.isHeld() && !this.lost.isDone()) ? OptionalLong.of(this.lock.token())
+					: OptionalLong.empty();
+		}
+
+		synchronized void stepDown() {
+			this.lost.complete(LossReason.RELEASED);
+		}
+
+		synchronized void end() {
+			this.stopping.countDown();
+			if (this.waiting) {
+				interrupt();
+			}
+			stepDown();
+		}
+
+	}
+
+}
