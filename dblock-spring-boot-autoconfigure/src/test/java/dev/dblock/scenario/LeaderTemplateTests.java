@@ -27,8 +27,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -227,9 +227,9 @@ class LeaderTemplateTests {
 	}
 
 	@Test
-	void itStopsBeforeTheWebServer() {
+	void itStopsInTheFirstPhase() {
 		LeaderTemplate leader = candidate("first");
-		assertThat(leader.getPhase()).isGreaterThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE);
+		assertThat(leader.getPhase()).isEqualTo(SmartLifecycle.DEFAULT_PHASE);
 		leader.stop();
 	}
 
