@@ -125,7 +125,7 @@ class ArchitectureTests {
 	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, JOB, SUPPORT);
 
 	@ArchTest
-	static final ArchRule leadersUseTheApi = onlyUses(LEADER, API, SUPPORT);
+	static final ArchRule leadersUseTheApi = onlyUses(LEADER, API, ENGINE, SUPPORT);
 
 	@ArchTest
 	static final ArchRule storesUseTheApi = onlyUses(STORE, API, CLAIM, SUPPORT);

@@ -2,6 +2,7 @@ package dev.dblock.scenario;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -33,6 +34,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Leaders of several instances of an application.
@@ -204,6 +206,64 @@ class LeaderTemplateTests {
 		await("first lost RELEASED");
 		Instances.eventually().until(() -> this.instances.isReleased("leader"));
 		assertThat(leader[0].isRunning()).isFalse();
+	}
+
+	@Test
+	void aRestartWaitsForTheListener() {
+		CountDownLatch workEnded = new CountDownLatch(1);
+		LeaderTemplate first = candidate(new Recorder("first") {
+
+			@Override
+			public void lost(LossReason reason) {
+				Instances.eventually().until(() -> workEnded.getCount() == 0);
+				super.lost(reason);
+			}
+
+		});
+		awaitLeader(first);
+		first.stop(() -> this.events.add("stopped"));
+		assertThat(first.isRunning()).as("the listener has not returned").isTrue();
+		this.instances.start("operator").locks().forceReleaseNow("leader");
+		first.start();
+		workEnded.countDown();
+		awaitLeader(first);
+		first.stop();
+		assertThat(first.isRunning()).isFalse();
+		assertThat(this.events).containsExactly("first gained", "first lost RELEASED", "stopped", "first gained",
+				"first lost RELEASED");
+	}
+
+	@Test
+	void locksThatAreShutDownAreNotReleasedBeforeTheListenerHasReturned() throws Exception {
+		CountDownLatch workEnded = new CountDownLatch(1);
+		Instance instance = this.instances.start("first");
+		LeaderTemplate leader = new LeaderTemplate(instance.locks(), "leader",
+				LockOptions.lease(Duration.ofMinutes(10)), new Recorder("first") {
+
+					@Override
+					public void lost(LossReason reason) {
+						super.lost(reason);
+						Instances.eventually().until(() -> workEnded.getCount() == 0);
+					}
+
+				});
+		leader.start();
+		awaitLeader(leader);
+		instance.close();
+		await("first lost SHUTDOWN");
+		assertThat(leader.isLeader()).isFalse();
+		assertThat(this.instances.document("leader")).containsEntry("acquirer", "first").containsKey("holder");
+		workEnded.countDown();
+		leader.stop();
+	}
+
+	@Test
+	void itsOptionsAreNotForAPlannedTime() {
+		LockOptions planned = LockOptions.defaults().plannedFor(Instant.EPOCH);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new LeaderTemplate(this.instances.start("first").locks(), "leader", planned,
+					new Recorder("first")))
+			.withMessageContaining("plannedFor");
 	}
 
 	@Test

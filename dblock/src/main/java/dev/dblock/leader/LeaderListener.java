@@ -4,8 +4,9 @@ import dev.dblock.LossReason;
 
 /**
  * Told by a {@link LeaderTemplate} when this instance begins and ends to lead. Both
- * methods are called in one thread, which belongs to the template, so never at the same
- * time.
+ * methods are called in a thread of the template, never at the same time. Call
+ * {@code System.exit}, or close the context, only from another thread: both wait for the
+ * listener.
  */
 public interface LeaderListener {
 
@@ -20,9 +21,11 @@ public interface LeaderListener {
 
 	/**
 	 * This instance does not lead any more. If it steps down by itself, no other instance
-	 * leads until this method has returned, so wait here until the work has stopped.
-	 * After the loss of the lease, another one may lead already.
-	 * @param reason {@link LossReason#RELEASED} if the instance steps down by itself
+	 * leads until this method has returned, so wait here until the work has stopped. If
+	 * that takes longer than a phase of the shutdown, the lock ends with its lease. After
+	 * the loss of the lease, another instance may lead already.
+	 * @param reason {@link LossReason#RELEASED} if the instance steps down by itself,
+	 * {@link LossReason#SHUTDOWN} if the locks are shut down before the template
 	 */
 	void lost(LossReason reason);
 

@@ -14,6 +14,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,7 +56,10 @@ public final class LeaderTemplate implements SmartLifecycle {
 
 	private final LeaderListener listener;
 
+	/** The last one; it may still be about to end. */
 	private @Nullable Candidate candidate;
+
+	private boolean running;
 
 	/**
 	 * Create a template with the default options.
@@ -73,8 +77,13 @@ public final class LeaderTemplate implements SmartLifecycle {
 	 * @param name the name of the lock
 	 * @param options how to hold it; the wait has no effect
 	 * @param listener told when this instance begins and ends to lead
+	 * @throws IllegalArgumentException if the options are for a planned time
 	 */
 	public LeaderTemplate(LockOperations locks, String name, LockOptions options, LeaderListener listener) {
+		if (options.claim() != null) {
+			throw new IllegalArgumentException("The leader '" + name
+					+ "' holds its lock for longer than a planned time." + " Remove plannedFor from its options");
+		}
 		this.locks = locks;
 		this.name = name;
 		this.options = options.waitUpTo(WAIT);
@@ -98,8 +107,8 @@ public final class LeaderTemplate implements SmartLifecycle {
 	}
 
 	/**
-	 * Let another instance lead, if one waits for it. Otherwise, this one leads again
-	 * after two seconds. Has no effect if it does not lead.
+	 * Let another instance lead, if one requests the lock within two seconds. Otherwise,
+	 * this one leads again. Has no effect if it does not lead.
 	 */
 	public synchronized void stepDown() {
 		if (this.candidate != null) {
@@ -109,9 +118,11 @@ public final class LeaderTemplate implements SmartLifecycle {
 
 	@Override
 	public synchronized void start() {
-		if (this.candidate == null) {
-			this.candidate = new Candidate();
-			this.candidate.start();
+		if (!this.running) {
+			Candidate next = new Candidate(this.candidate);
+			next.start();
+			this.candidate = next;
+			this.running = true;
 		}
 	}
 
@@ -139,17 +150,20 @@ public final class LeaderTemplate implements SmartLifecycle {
 	}
 
 	private synchronized @Nullable Candidate end() {
-		Candidate stopped = this.candidate;
-		this.candidate = null;
-		if (stopped != null) {
-			stopped.end();
+		this.running = false;
+		if (this.candidate != null) {
+			this.candidate.end();
 		}
-		return stopped;
+		return this.candidate;
 	}
 
+	/**
+	 * Return whether this instance leads or waits, or the listener has not returned yet
+	 * since it was stopped.
+	 */
 	@Override
 	public synchronized boolean isRunning() {
-		return this.candidate != null;
+		return this.running || (this.candidate != null && !this.candidate.ended.isDone());
 	}
 
 	/**
@@ -158,6 +172,8 @@ public final class LeaderTemplate implements SmartLifecycle {
 	private final class Candidate extends Thread {
 
 		private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+		private final CompletableFuture<Void> before;
 
 		private final CountDownLatch stopping = new CountDownLatch(1);
 
@@ -168,14 +184,16 @@ public final class LeaderTemplate implements SmartLifecycle {
 		/** Completed when this instance does not lead any more. */
 		private CompletableFuture<LossReason> lost = new CompletableFuture<>();
 
-		Candidate() {
+		Candidate(@Nullable Candidate before) {
 			super("dblock-leader-" + LeaderTemplate.this.name);
 			setDaemon(true);
+			this.before = (before != null) ? before.ended : CompletableFuture.completedFuture(null);
 		}
 
 		@Override
 		public void run() {
 			try {
+				this.before.join();
 				while (!isStopping()) {
 					LockHandle lock = acquire();
 					if (lock != null) {
@@ -195,14 +213,13 @@ public final class LeaderTemplate implements SmartLifecycle {
 			try {
 				return LeaderTemplate.this.locks.acquire(LeaderTemplate.this.name, LeaderTemplate.this.options);
 			}
-			catch (LockUnavailableException | LockInterruptedException ex) {
-				return null;
-			}
 			catch (LockShutdownException ex) {
 				this.stopping.countDown();
-				return null;
 			}
-			catch (RuntimeException ex) {
+			catch (LockUnavailableException | LockInterruptedException ex) {
+				logger.debug("The lock of the leader is requested again", ex);
+			}
+			catch (RuntimeException | Error ex) {
 				FailureLog.warn(logger, ex,
 						"The lock '{}' could not be requested, so this instance cannot lead. It is requested again in"
 								+ " two seconds",
@@ -229,7 +246,10 @@ public final class LeaderTemplate implements SmartLifecycle {
 		private void lead(LockHandle lock) {
 			CompletableFuture<LossReason> lost = new CompletableFuture<>();
 			// Before the callback: no loss interrupts this thread
-			lock.keepUntilShutdown();
+			HeldLock held = HeldLock.of(lock);
+			if (held != null) {
+				held.detach();
+			}
 			lock.onLost(lost::complete);
 			try {
 				if (begin(lock, lost) && told(() -> LeaderTemplate.this.listener.gained(lock.token()))) {
@@ -248,7 +268,7 @@ public final class LeaderTemplate implements SmartLifecycle {
 		private synchronized boolean begin(LockHandle lock, CompletableFuture<LossReason> lost) {
 			this.lock = lock;
 			this.lost = lost;
-			return !isStopping();
+			return !isStopping() && lock.isHeld();
 		}
 
 		private static void close(LockHandle lock) {
@@ -292,7 +312,9 @@ public final class LeaderTemplate implements SmartLifecycle {
 		}
 
 		synchronized void stepDown() {
-			this.lost.complete(LossReason.RELEASED);
+			// The callback of a loss can be late
+			boolean held = this.lock == null || this.lock.isHeld();
+			this.lost.complete(held ? LossReason.RELEASED : LossReason.EXPIRED);
 		}
 
 		synchronized void end() {
