@@ -37,8 +37,6 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan, @Nullable String method,
 		@Nullable Consumer<Throwable> whenInDoubt) implements Claim {
 
-	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
-
 	/**
 	 * Check the ids and the time limit.
 	 * @throws IllegalArgumentException if an id is blank, or the limit is not positive
@@ -180,7 +178,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 			case INTERRUPTED, LOST -> new RunEnd(idAt(lock), JobRun.Outcome.LOST, error);
 			case ABANDONED -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, error, open());
 			// Without an error, the next grant would report the crash once more
-			case ABANDONED_AFTER_NEWS -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, NEVER_BEGAN, open());
+			case ABANDONED_AFTER_NEWS -> new RunEnd(idAt(lock), JobRun.Outcome.ABANDONED, RunEnd.NEVER_BEGAN, open());
 		};
 	}
 

@@ -312,6 +312,9 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		 */
 		public static final RunEnd FORCED = new RunEnd("", JobRun.Outcome.FAILED, "The lock was released by force");
 
+		/** The error of a run whose method was never called. */
+		public static final String NEVER_BEGAN = "The lock was granted, but the work never began";
+
 		private static final int LONGEST_ERROR = 300;
 
 		/**

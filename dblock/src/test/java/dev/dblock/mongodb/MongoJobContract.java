@@ -514,10 +514,14 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		Claim.End end = firing.end("stock", How.ABANDONED, null);
 		assertThat(this.locks.release(key, Duration.ZERO, FenceMark.KEEP, end, TIMEOUT)).isTrue();
 		assertThat(stored("stock")).doesNotContainKey("holder");
-		run(before(at.plusSeconds(2)), How.COMPLETED);
+		assertThat(refused(firing).reason()).as("a retry").isEqualTo(Reason.DONE);
+		run(since(at.plusSeconds(2)), How.COMPLETED);
+		JobRun next = run(before(at.plusSeconds(3)), How.COMPLETED);
+		assertThat(next.plannedAt()).isEqualTo(at.plusSeconds(3));
+		assertThat(next.after()).isEqualTo(at.plusSeconds(2));
 		List<JobRun> runs = JobRecords.of(this.locks).find("stock", "before").orElseThrow().runs();
 		assertThat(runs).extracting(JobRun::outcome).containsExactly(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.LOST);
-		assertThat(runs.get(0).after()).isEqualTo(at.plusSeconds(1));
+		assertThat(runs.get(1).error()).contains("the work never began");
 	}
 
 	@Test

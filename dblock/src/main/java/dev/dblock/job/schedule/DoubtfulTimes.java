@@ -48,18 +48,22 @@ final class DoubtfulTimes {
 	 */
 	synchronized boolean begins(Instant planned) {
 		boolean first = !this.clear.contains(planned);
-		remove(planned);
+		remove(planned, true);
 		return first;
 	}
 
 	/**
 	 * Remove a planned time that is no longer in doubt.
+	 * @param granted whether it is known to be granted, so that it cannot be in doubt
+	 * again
 	 * @return why its request failed; {@code null} if it was not in doubt
 	 */
-	synchronized @Nullable String remove(Instant planned) {
-		this.clear.add(planned);
-		if (this.clear.size() > MOST_CLEAR) {
-			this.clear.pollFirst();
+	synchronized @Nullable String remove(Instant planned, boolean granted) {
+		if (granted) {
+			this.clear.add(planned);
+			if (this.clear.size() > MOST_CLEAR) {
+				this.clear.pollFirst();
+			}
 		}
 		return this.failures.remove(planned);
 	}

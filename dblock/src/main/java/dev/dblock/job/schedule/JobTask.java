@@ -67,7 +67,7 @@ final class JobTask {
 		this.scheduler = scheduler;
 		this.clock = clock;
 		this.reports = new JobReports(task);
-		this.account = new PlannedTimeAccount(this.plans, this.reports::outage);
+		this.account = new PlannedTimeAccount(this.plans, this.reports::outage, clock::started);
 		this.latest = (methods.size() == 1) ? methods.iterator().next().latest() : new LatestPlanned();
 		this.timer = new JobTimer(task, scheduler, clock);
 		this.missed = new MissedTimes(this.timer, this.reports, this.account, this::now, this::isCancelled);

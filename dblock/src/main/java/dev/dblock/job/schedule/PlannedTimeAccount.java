@@ -39,6 +39,8 @@ final class PlannedTimeAccount {
 
 	private final Supplier<@Nullable String> outage;
 
+	private final Supplier<Instant> started;
+
 	/** The latest planned time at which the method was called without its lock. */
 	private volatile @Nullable Instant unlocked;
 
@@ -46,10 +48,12 @@ final class PlannedTimeAccount {
 	 * Create the account.
 	 * @param plans all schedules of the job
 	 * @param outage why the last request to the server failed; {@code null} if it did not
+	 * @param started when this instance was started, by the server's clock
 	 */
-	PlannedTimeAccount(JobPlans plans, Supplier<@Nullable String> outage) {
+	PlannedTimeAccount(JobPlans plans, Supplier<@Nullable String> outage, Supplier<Instant> started) {
 		this.plans = plans;
 		this.outage = outage;
+		this.started = started;
 	}
 
 	/**
@@ -138,7 +142,7 @@ final class PlannedTimeAccount {
 				.filter((run) -> isAttempt(run, planned, asked.declaration().engine().acquirer()))
 				.findFirst()
 				.orElse(null);
-			String failure = doubtful.remove(planned);
+			String failure = doubtful.remove(planned, granted != null);
 			if (granted != null && failure != null) {
 				reportSettledBy(asked, granted, status, failure);
 			}
@@ -152,8 +156,10 @@ final class PlannedTimeAccount {
 		}
 	}
 
-	private static boolean isAttempt(JobRun run, Instant planned, String acquirer) {
-		return run.plannedAt().equals(planned) && run.attempt() == 1 && run.instance().equals(acquirer);
+	/** An instance that was started again can have the name of the one before. */
+	private boolean isAttempt(JobRun run, Instant planned, String acquirer) {
+		return run.plannedAt().equals(planned) && run.attempt() == 1 && run.instance().equals(acquirer)
+				&& !run.startedAt().plusSeconds(1).isBefore(this.started.get());
 	}
 
 	private void reportSettledBy(Asked asked, JobRun granted, JobStatus status, String failure) {

@@ -170,15 +170,19 @@ abstract class CommonStatements implements Statements {
 	}
 
 	/**
-	 * Release the lock of a grant whose work never began, without its end: the claim that
-	 * was settled after it with another id has settled this one as well, as a run that
-	 * was lost.
+	 * Release the lock of a grant whose work never began, as a run that was lost: a later
+	 * claim with another id has settled this one as well.
 	 * @return whether there was such a claim, and the lock is released
 	 */
-	private static boolean leaveLost(StoreRequest store, BsonDocument filter, BsonDocument update,
+	private static boolean releaseLost(StoreRequest store, BsonDocument filter, BsonDocument update,
 			ClaimStatements.End end) {
 		Reopening reopening = end.reopening();
-		return reopening != null && updateUnrecorded(store, and(filter, reopening.overtaken()), update);
+		if (reopening == null) {
+			return false;
+		}
+		ClaimStatements.End lost = new ClaimStatements.End(end.id(), end.holder(), reopening.lost(), end.endedAt(),
+				null);
+		return updateUnrecorded(store, and(filter, reopening.overtaken()), recording(update, lost));
 	}
 
 	private static BsonDocument and(BsonDocument filter, BsonDocument more) {
@@ -209,7 +213,7 @@ abstract class CommonStatements implements Statements {
 		ClaimStatements.End end = this.claims.end(how);
 		BsonDocument ended = recording(update, end);
 		return releaseClaim(lease, end, (filter) -> reopen(store, filter, ended, end)
-				|| leaveLost(store, filter, update, end) || updateUnrecorded(store, filter, ended),
+				|| releaseLost(store, filter, update, end) || updateUnrecorded(store, filter, ended),
 				(filter) -> updateUnrecorded(store, filter, update));
 	}
 

@@ -119,7 +119,10 @@ final class JobStatements implements ClaimStatements {
 			.append(method + JobFields.ID, BsonParts.doc("$ne", BsonParts.text(job.key())));
 		BsonDocument reopened = unbegun.append(method + JobFields.PLANNED, planned)
 			.append(method + JobFields.ID, BsonParts.text(job.key()));
-		return new Reopening(reopened, overtaken, method + JobFields.BEFORE, method + JobFields.PLANNED);
+		// Without its firing, a retry of the same request would not be another attempt
+		Map<String, String> lost = Map.of(job.last(JobFields.OUTCOME), JobRun.Outcome.LOST.name(),
+				job.last(JobFields.ERROR), RunEnd.NEVER_BEGAN, job.last(JobFields.FIRING), "");
+		return new Reopening(reopened, overtaken, lost, method + JobFields.BEFORE, method + JobFields.PLANNED);
 	}
 
 	private static End end(String run, RunEnd end, @Nullable Reopening reopening) {

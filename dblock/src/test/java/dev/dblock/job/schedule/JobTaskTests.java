@@ -799,6 +799,33 @@ class JobTaskTests {
 	}
 
 	@Test
+	void runOfAnEarlierProcessWithTheSameNameIsNotReportedAgain() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		JobRun earlier = new JobRun(NAME, at("12:20:00"), 1, at("11:00:00"), null, JobRun.Outcome.CRASHED,
+				this.engine.acquirer(), 2, null, at("11:40:00"), null);
+		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), earlier, settled()));
+		grantNext(after(at("12:40:00"), at("12:20:00")));
+		assertThat(this.givenUp).isEmpty();
+	}
+
+	@Test
+	void plannedTimeThatTheRecordDoesNotShowCanStillBegin() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+		this.status = () -> Optional.of(recorded(null, settled()));
+		this.answer = refused(Reason.OTHER_ID, null);
+		this.task.fire(new Schedule.Planned(at("12:40:00")));
+		JobRun begun = after(at("12:20:00"), at("11:40:00"));
+		this.status = () -> Optional.of(recorded(null, begun, settled()));
+		this.answer = grantedRun(begun);
+		this.task.fire(new Schedule.Planned(at("12:20:00")));
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
 	void refusalAfterAGrantThatWasNotUsedIsFollowedByTheSameFiring() {
 		knownCron("0 */20 * * * *");
 		this.answer = (call) -> {
