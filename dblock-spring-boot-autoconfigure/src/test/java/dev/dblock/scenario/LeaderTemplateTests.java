@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
 import dev.dblock.leader.LeaderListener;
 import dev.dblock.leader.LeaderTemplate;
 import dev.dblock.testing.MongoServer;
@@ -222,7 +223,6 @@ class LeaderTemplateTests {
 		});
 		awaitLeader(first);
 		first.stop(() -> this.events.add("stopped"));
-		assertThat(first.isRunning()).as("the listener has not returned").isTrue();
 		this.instances.start("operator").locks().forceReleaseNow("leader");
 		first.start();
 		workEnded.countDown();
@@ -231,6 +231,51 @@ class LeaderTemplateTests {
 		assertThat(first.isRunning()).isFalse();
 		assertThat(this.events).containsExactly("first gained", "first lost RELEASED", "stopped", "first gained",
 				"first lost RELEASED");
+	}
+
+	@Test
+	void aListenerThatIsLeftOverFromBeforeARestartCanStopIt() {
+		CountDownLatch restarted = new CountDownLatch(1);
+		LeaderTemplate[] leader = new LeaderTemplate[1];
+		leader[0] = new LeaderTemplate(this.instances.start("first").locks(), "leader", new Recorder("first") {
+
+			@Override
+			public void lost(LossReason reason) {
+				Instances.eventually().until(() -> restarted.getCount() == 0);
+				leader[0].stop();
+				super.lost(reason);
+			}
+
+		});
+		leader[0].start();
+		awaitLeader(leader[0]);
+		leader[0].stop(() -> this.events.add("stopped"));
+		leader[0].start();
+		restarted.countDown();
+		await("stopped");
+		leader[0].stop();
+		assertThat(this.events).containsExactly("first gained", "first lost RELEASED", "stopped");
+	}
+
+	@Test
+	void aLossDoesNotInterruptTheListener() {
+		LeaderTemplate leader = new LeaderTemplate(this.instances.start("first").locks(), "leader",
+				LockOptions.lease(Duration.ofSeconds(5)).whenLost(WhenLost.INTERRUPT), new Recorder("first") {
+
+					@Override
+					public void lost(LossReason reason) {
+						LeaderTemplateTests.this.events.add("interrupted " + Thread.currentThread().isInterrupted());
+						super.lost(reason);
+					}
+
+				});
+		leader.start();
+		awaitLeader(leader);
+		this.instances.start("operator").locks().forceReleaseNow("leader");
+		await("first lost TAKEN_OVER");
+		leader.destroy();
+		leader.stop();
+		assertThat(this.events).startsWith("first gained", "interrupted false", "first lost TAKEN_OVER");
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -38,7 +39,7 @@ import org.springframework.context.SmartLifecycle;
  * requests, so that at a rollout another instance leads while this one still serves. The
  * idea is that of Spring Integration's {@code LockRegistryLeaderInitiator}.
  */
-public final class LeaderTemplate implements SmartLifecycle {
+public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaderTemplate.class);
 
@@ -128,12 +129,12 @@ public final class LeaderTemplate implements SmartLifecycle {
 
 	/**
 	 * Stop leading, and wait until the listener has returned and the lock is released,
-	 * unless the listener itself calls this method.
+	 * unless a listener calls this method.
 	 */
 	@Override
 	public void stop() {
 		Candidate stopped = end();
-		if (stopped != null && stopped != Thread.currentThread()) {
+		if (stopped != null && !(Thread.currentThread() instanceof Candidate)) {
 			stopped.ended.join();
 		}
 	}
@@ -157,13 +158,17 @@ public final class LeaderTemplate implements SmartLifecycle {
 		return this.candidate;
 	}
 
-	/**
-	 * Return whether this instance leads or waits, or the listener has not returned yet
-	 * since it was stopped.
-	 */
 	@Override
 	public synchronized boolean isRunning() {
-		return this.running || (this.candidate != null && !this.candidate.ended.isDone());
+		return this.running;
+	}
+
+	/**
+	 * Stop leading without waiting, since a context can be destroyed that did not stop.
+	 */
+	@Override
+	public void destroy() {
+		end();
 	}
 
 	/**
@@ -257,11 +262,10 @@ public final class LeaderTemplate implements SmartLifecycle {
 				}
 			}
 			finally {
-				close(lock);
-			}
-			// Others first, unless the lease was lost
-			if (lost.getNow(LossReason.RELEASED) == LossReason.RELEASED) {
-				pause();
+				// Others first, unless the lease was lost
+				if (released(lock)) {
+					pause();
+				}
 			}
 		}
 
@@ -271,12 +275,14 @@ public final class LeaderTemplate implements SmartLifecycle {
 			return !isStopping() && lock.isHeld();
 		}
 
-		private static void close(LockHandle lock) {
+		private static boolean released(LockHandle lock) {
 			try {
 				lock.close();
+				return true;
 			}
 			catch (LockLostException ex) {
 				logger.debug("The lock of the leader is lost already", ex);
+				return false;
 			}
 		}
 
