@@ -245,8 +245,6 @@ final class SimulationMutants {
 						"return last.planned() + rate.period().toMillis();", "return now;", jobs),
 				new Mutant("a grant without an answer, not accounted for", "job/schedule/DoubtfulTimes.java",
 						"this.failures.put(planned, String.valueOf(failure.getMessage()));", "", jobs),
-				new Mutant("a grant whose answer came too late, not accounted for", "settings/LeaseTerms.java",
-						"this.claim.inDoubt(failure);", "", jobs),
 				new Mutant("a run during the shutdown, not accounted for", "job/schedule/JobPlans.java",
 						"if (!found.isEmpty()) {", "if (true) {", jobs),
 				new Mutant("a planned time settled under one id only", "job/method/JobPolicies.java",
