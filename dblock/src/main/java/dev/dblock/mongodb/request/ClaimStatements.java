@@ -197,12 +197,11 @@ interface ClaimStatements {
 	 * @param open selects the document if work for the same claim did not begin before
 	 * @param overtaken selects the document if a later claim was settled with another id
 	 * since then, so that this one cannot be opened any more
-	 * @param lost the texts that are set in that case, by their paths
+	 * @param lost the end that is recorded in that case
 	 * @param before the path of the date of the last claim that was settled before
 	 * @param settled the path of the date of the last claim that was settled
 	 */
-	record Reopening(BsonDocument open, BsonDocument overtaken, Map<String, String> lost, String before,
-			String settled) {
+	record Reopening(BsonDocument open, BsonDocument overtaken, End lost, String before, String settled) {
 	}
 
 	/**

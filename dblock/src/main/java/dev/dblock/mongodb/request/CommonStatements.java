@@ -156,8 +156,10 @@ abstract class CommonStatements implements Statements {
 
 	/**
 	 * Release the lock of a grant whose work never began, and open its claim to records
-	 * with other ids. Such a release has no minimum hold.
-	 * @return whether there was something to open, and the lock is released
+	 * with other ids. If a later claim was settled with another id since then, it has
+	 * settled this one as well, which is recorded as lost. Such a release has no minimum
+	 * hold.
+	 * @return whether there was such a grant, and the lock is released
 	 */
 	private static boolean reopen(StoreRequest store, BsonDocument filter, BsonDocument update,
 			ClaimStatements.End end) {
@@ -165,24 +167,10 @@ abstract class CommonStatements implements Statements {
 		if (reopening == null) {
 			return false;
 		}
-		return updateUnrecorded(store, and(filter, reopening.open()),
-				update.clone().append("$rename", doc(reopening.before(), text(reopening.settled()))));
-	}
-
-	/**
-	 * Release the lock of a grant whose work never began, as a run that was lost: a later
-	 * claim with another id has settled this one as well.
-	 * @return whether there was such a claim, and the lock is released
-	 */
-	private static boolean releaseLost(StoreRequest store, BsonDocument filter, BsonDocument update,
-			ClaimStatements.End end) {
-		Reopening reopening = end.reopening();
-		if (reopening == null) {
-			return false;
-		}
-		ClaimStatements.End lost = new ClaimStatements.End(end.id(), end.holder(), reopening.lost(), end.endedAt(),
-				null);
-		return updateUnrecorded(store, and(filter, reopening.overtaken()), recording(update, lost));
+		BsonDocument opened = recording(update, end).append("$rename",
+				doc(reopening.before(), text(reopening.settled())));
+		return updateUnrecorded(store, and(filter, reopening.open()), opened)
+				|| updateUnrecorded(store, and(filter, reopening.overtaken()), recording(update, reopening.lost()));
 	}
 
 	private static BsonDocument and(BsonDocument filter, BsonDocument more) {
@@ -211,9 +199,9 @@ abstract class CommonStatements implements Statements {
 
 	private boolean releaseClaim(StoreRequest store, LeaseKey lease, BsonDocument update, Claim.End how) {
 		ClaimStatements.End end = this.claims.end(how);
-		BsonDocument ended = recording(update, end);
-		return releaseClaim(lease, end, (filter) -> reopen(store, filter, ended, end)
-				|| releaseLost(store, filter, update, end) || updateUnrecorded(store, filter, ended),
+		return releaseClaim(lease, end,
+				(filter) -> reopen(store, filter, update, end)
+						|| updateUnrecorded(store, filter, recording(update, end)),
 				(filter) -> updateUnrecorded(store, filter, update));
 	}
 

@@ -93,7 +93,7 @@ final class JobStatements implements ClaimStatements {
 	public End end(Claim.End end) {
 		RunEnd ended = (RunEnd) end;
 		JobFields job = new JobFields(ended.jobId());
-		return end(job.path(JobFields.LAST), ended, reopening(job, ended.open()));
+		return end(job.path(JobFields.LAST), ended, reopening(job, ended));
 	}
 
 	@Override
@@ -105,7 +105,8 @@ final class JobStatements implements ClaimStatements {
 	/**
 	 * Return the change by which a planned time is open for all ids of its method.
 	 */
-	private static @Nullable Reopening reopening(JobFields job, RunEnd.@Nullable Open open) {
+	private static @Nullable Reopening reopening(JobFields job, RunEnd ended) {
+		RunEnd.Open open = ended.open();
 		if (open == null) {
 			return null;
 		}
@@ -120,8 +121,9 @@ final class JobStatements implements ClaimStatements {
 		BsonDocument reopened = unbegun.append(method + JobFields.PLANNED, planned)
 			.append(method + JobFields.ID, BsonParts.text(job.key()));
 		// Without its firing, a retry of the same request would not be another attempt
-		Map<String, String> lost = Map.of(job.last(JobFields.OUTCOME), JobRun.Outcome.LOST.name(),
-				job.last(JobFields.ERROR), RunEnd.NEVER_BEGAN, job.last(JobFields.FIRING), "");
+		End lost = end(job.path(JobFields.LAST), new RunEnd(ended.jobId(), JobRun.Outcome.LOST, RunEnd.NEVER_BEGAN),
+				null);
+		lost.texts().put(job.last(JobFields.FIRING), "");
 		return new Reopening(reopened, overtaken, lost, method + JobFields.BEFORE, method + JobFields.PLANNED);
 	}
 
