@@ -1,7 +1,5 @@
 package dev.dblock.scenario;
 
-import java.nio.file.Path;
-
 import com.mongodb.client.MongoClient;
 import dev.dblock.LockTemplate;
 import dev.dblock.testing.MongoServer;
@@ -122,29 +120,21 @@ class LeaderElectionTests {
 
 	@Test
 	void anotherLeadsAfterTheLeaseOfALeaderThatIsKilled() throws Exception {
-		Process killed = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), Leading.class.getName(),
-				"--spring.mongodb.uri=" + this.instances.uri(), "--dblock.acquirer=killed", "--" + LEASE)
-			.redirectError(ProcessBuilder.Redirect.DISCARD)
-			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
-			.start();
-		try {
+		try (AnotherProcess killed = AnotherProcess.start(Leading.class, "--spring.mongodb.uri=" + this.instances.uri(),
+				"--dblock.acquirer=killed", "--" + LEASE)) {
 			Instances.eventually().until(() -> {
 				Document document = this.instances.document(LOCK);
 				return document != null && document.containsKey("holder");
 			});
 			ConfigurableApplicationContext second = candidate("second");
 			assertThat(leads(second)).isFalse();
-			killed.destroyForcibly().onExit().join();
+			killed.kill();
 			Document left = this.instances.document(LOCK);
 			assertThat(left).containsEntry("acquirer", "killed").containsKey("holder");
 			awaitLeader(second);
 			assertThat(this.instances.instant(LOCK, "acquiredAt"))
 				.isAfterOrEqualTo(left.getDate("expiresAt").toInstant());
 			assertThat(this.instances.document(LOCK)).containsEntry("acquirer", "second");
-		}
-		finally {
-			killed.destroyForcibly();
 		}
 	}
 

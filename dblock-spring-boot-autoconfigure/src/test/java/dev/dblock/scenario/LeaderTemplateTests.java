@@ -1,6 +1,5 @@
 package dev.dblock.scenario;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -83,20 +82,7 @@ class LeaderTemplateTests {
 	@Test
 	void anotherLeadsOnlyWhenTheListenerHasReturned() throws Exception {
 		CountDownLatch workEnded = new CountDownLatch(1);
-		LeaderTemplate first = candidate(new Recorder("first") {
-
-			@Override
-			public void lost(LossReason reason) {
-				try {
-					workEnded.await();
-				}
-				catch (InterruptedException ex) {
-					throw new IllegalStateException(ex);
-				}
-				super.lost(reason);
-			}
-
-		});
+		LeaderTemplate first = candidate(new Recorder("first", workEnded));
 		awaitLeader(first);
 		long token = first.token().orElseThrow();
 		LeaderTemplate second = candidate("second");
@@ -129,13 +115,13 @@ class LeaderTemplateTests {
 				"second lost RELEASED", "first gained");
 		first.stepDown();
 		assertThat(first.isLeader()).isFalse();
-		// Nobody else waits
+		// No other instance waits
 		awaitLeader(first);
 		first.stop();
 	}
 
 	@Test
-	void aLeaderWhoseLockIsTakenIsToldAndLeadsAgain() {
+	void aLeaderWhoseLockIsTakenIsNotifiedAndLeadsAgain() {
 		LeaderTemplate leader = candidate("first");
 		awaitLeader(leader);
 		long token = leader.token().orElseThrow();
@@ -212,15 +198,7 @@ class LeaderTemplateTests {
 	@Test
 	void aRestartWaitsForTheListener() {
 		CountDownLatch workEnded = new CountDownLatch(1);
-		LeaderTemplate first = candidate(new Recorder("first") {
-
-			@Override
-			public void lost(LossReason reason) {
-				Instances.eventually().until(() -> workEnded.getCount() == 0);
-				super.lost(reason);
-			}
-
-		});
+		LeaderTemplate first = candidate(new Recorder("first", workEnded));
 		awaitLeader(first);
 		first.stop(() -> this.events.add("stopped"));
 		this.instances.start("operator").locks().forceReleaseNow("leader");
@@ -283,15 +261,7 @@ class LeaderTemplateTests {
 		CountDownLatch workEnded = new CountDownLatch(1);
 		Instance instance = this.instances.start("first");
 		LeaderTemplate leader = new LeaderTemplate(instance.locks(), "leader",
-				LockOptions.lease(Duration.ofMinutes(10)), new Recorder("first") {
-
-					@Override
-					public void lost(LossReason reason) {
-						super.lost(reason);
-						Instances.eventually().until(() -> workEnded.getCount() == 0);
-					}
-
-				});
+				LockOptions.lease(Duration.ofMinutes(10)), new Recorder("first", workEnded));
 		leader.start();
 		awaitLeader(leader);
 		instance.close();
@@ -353,13 +323,8 @@ class LeaderTemplateTests {
 
 	@Test
 	void anotherInstanceLeadsAfterTheLeaseOfOneThatIsKilled() throws Exception {
-		Process killed = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), Leading.class.getName(),
-				"--spring.mongodb.uri=" + this.instances.uri(), "--dblock.acquirer=killed", "--" + LEASE)
-			.redirectError(ProcessBuilder.Redirect.DISCARD)
-			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
-			.start();
-		try {
+		try (AnotherProcess killed = AnotherProcess.start(Leading.class, "--spring.mongodb.uri=" + this.instances.uri(),
+				"--dblock.acquirer=killed", "--" + LEASE)) {
 			Instances.eventually().until(() -> {
 				Document document = this.instances.document("leader");
 				return document != null && document.containsKey("holder");
@@ -367,14 +332,11 @@ class LeaderTemplateTests {
 			LeaderTemplate second = this.instances.startApplication("second", Leading.class, LEASE)
 				.getBean(LeaderTemplate.class);
 			assertThat(second.isLeader()).isFalse();
-			killed.destroyForcibly().onExit().join();
+			killed.kill();
 			Document left = this.instances.document("leader");
 			awaitLeader(second);
 			assertThat(this.instances.instant("leader", "acquiredAt"))
 				.isAfterOrEqualTo(left.getDate("expiresAt").toInstant());
-		}
-		finally {
-			killed.destroyForcibly();
 		}
 	}
 
@@ -405,14 +367,24 @@ class LeaderTemplateTests {
 	}
 
 	/**
-	 * Records what it is told.
+	 * Records its notifications.
 	 */
 	private class Recorder implements LeaderListener {
 
 		private final String name;
 
+		private final CountDownLatch workEnded;
+
 		Recorder(String name) {
+			this(name, new CountDownLatch(0));
+		}
+
+		/**
+		 * Create a listener whose work goes on after the instance has lost the lead.
+		 */
+		Recorder(String name, CountDownLatch workEnded) {
 			this.name = name;
+			this.workEnded = workEnded;
 		}
 
 		@Override
@@ -423,6 +395,7 @@ class LeaderTemplateTests {
 		@Override
 		public void lost(LossReason reason) {
 			LeaderTemplateTests.this.events.add(this.name + " lost " + reason);
+			Instances.eventually().until(() -> this.workEnded.getCount() == 0);
 		}
 
 	}

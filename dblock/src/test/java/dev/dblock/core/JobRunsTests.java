@@ -427,18 +427,18 @@ class JobRunsTests {
 	}
 
 	@Test
-	void aFiringIsToldOfARequestInDoubtAlsoIfTheNextOneIsAnswered() {
+	void aFiringIsNotifiedOfARequestInDoubtAlsoIfTheNextOneIsAnswered() {
 		List<Throwable> doubts = new ArrayList<>();
 		LockOptions options = planned();
-		LockOptions told = options.claim(((JobFiring) options.claim()).whenInDoubt(doubts::add));
+		LockOptions notified = options.claim(((JobFiring) options.claim()).whenInDoubt(doubts::add));
 		this.repository.next(Kind.ACQUIRE,
 				Fault.lost(() -> new UnreachableStoreException("nobody was asked", new IllegalStateException())));
-		assertThatExceptionOfType(UnreachableStoreException.class).isThrownBy(() -> this.engine.acquire("a", told));
+		assertThatExceptionOfType(UnreachableStoreException.class).isThrownBy(() -> this.engine.acquire("a", notified));
 		assertThat(doubts).isEmpty();
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(() -> new DataAccessResourceFailureException("deposed")));
-		granted(this.engine.acquire("a", told)).close();
+		granted(this.engine.acquire("a", notified)).close();
 		assertThat(doubts).singleElement().extracting(Throwable::getMessage).isEqualTo("deposed");
-		LockOptions later = told.claim(((JobFiring) told.claim()).withNewId().answerWithin(LockWorld.TIMEOUT));
+		LockOptions later = notified.claim(((JobFiring) notified.claim()).withNewId().answerWithin(LockWorld.TIMEOUT));
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.engine.acquire("a", later));
 		assertThat(doubts).hasSize(2);

@@ -756,12 +756,9 @@ class JobTaskTests {
 
 	@Test
 	void plannedTimesBeforeARunThatNeverBeganHereAreMissed(CapturedOutput output) {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
-		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost, settled()));
-		grantNext(after(at("12:40:00"), at("12:20:00")));
+		grantNextAfter(lost);
 		grantNext(after(at("13:00:00"), at("12:40:00")));
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z: the requests of this"
@@ -777,8 +774,7 @@ class JobTaskTests {
 		};
 		this.timers.tick();
 		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
-		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost, settled()));
-		grantNext(after(at("12:40:00"), at("12:20:00")));
+		grantNextAfter(lost);
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z: the requests of this"
 				+ " instance to the MongoDB server failed: too late");
@@ -786,12 +782,9 @@ class JobTaskTests {
 
 	@Test
 	void requestThatFailsAfterThePlannedTimeWasFoundInTheRecordIsNoDoubt() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
-		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), lost, settled()));
-		grantNext(after(at("12:40:00"), at("12:20:00")));
+		grantNextAfter(lost);
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 		this.firings.get(0).inDoubt(new QueryTimeoutException("a retry"));
 		grantNext(after(at("13:00:00"), at("12:40:00")));
@@ -800,21 +793,16 @@ class JobTaskTests {
 
 	@Test
 	void runOfAnEarlierProcessWithTheSameNameIsNotReportedAgain() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun earlier = new JobRun(NAME, at("12:20:00"), 1, at("11:00:00"), null, JobRun.Outcome.CRASHED,
 				this.engine.acquirer(), 2, null, at("11:40:00"), null);
-		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), earlier, settled()));
-		grantNext(after(at("12:40:00"), at("12:20:00")));
+		grantNextAfter(earlier);
 		assertThat(this.givenUp).isEmpty();
 	}
 
 	@Test
 	void plannedTimeThatTheRecordDoesNotShowCanStillBegin() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		this.status = () -> Optional.of(recorded(null, settled()));
 		this.answer = refused(Reason.OTHER_ID, null);
 		this.task.fire(new Schedule.Planned(at("12:40:00")));
@@ -840,9 +828,7 @@ class JobTaskTests {
 
 	@Test
 	void runThatNeverBeganHereIsNotReportedAsLongAsItIsTheLastOne() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
 		this.status = () -> Optional.of(recorded(null, lost, settled()));
 		this.answer = refused(Reason.RUNNING, null);
@@ -855,9 +841,7 @@ class JobTaskTests {
 
 	@Test
 	void runThatBeganAfterADoubtReportsOnlyOnce() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun begun = after(at("12:20:00"), at("11:40:00"));
 		this.status = () -> Optional.of(recorded(null, begun, settled()));
 		this.answer = grantedRun(begun);
@@ -870,9 +854,7 @@ class JobTaskTests {
 
 	@Test
 	void runThatNeverBeganHereIsReportedOnceAnotherIdIsLater() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED), settled()));
 		this.answer = refused(Reason.OTHER_ID, null);
 		this.timers.fire();
@@ -908,9 +890,7 @@ class JobTaskTests {
 
 	@Test
 	void runOfAnotherTaskAfterADoubtReportsOnlyOnce() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobTask beside = new JobTask(this::run, Set.of(this.method), this.timers, new StoreClock(this.time::nanoTime));
 		JobRun begun = after(at("12:20:00"), at("11:40:00"));
 		this.status = () -> Optional.of(recorded(null, own(at("12:20:00"), JobRun.Outcome.CRASHED)));
@@ -925,9 +905,7 @@ class JobTaskTests {
 
 	@Test
 	void doubtThatTheRecordDoesNotShowAnyMoreIsLogged(CapturedOutput output) {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		this.status = () -> Optional.of(recorded(null, after(at("13:00:00"), at("12:40:00"))));
 		grantNext(after(at("12:40:00"), at("12:20:00")));
 		grantNext(after(at("13:00:00"), at("12:40:00")));
@@ -937,9 +915,7 @@ class JobTaskTests {
 
 	@Test
 	void doubtBeforeTheFirstEntryIsNoneSinceNothingWasGranted(CapturedOutput output) {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun first = new JobRun(NAME, at("12:40:00"), 1, at("12:40:00"), null, null, "this", 2, null);
 		this.status = () -> Optional.of(recorded(null, first));
 		grantNext(first);
@@ -949,9 +925,7 @@ class JobTaskTests {
 
 	@Test
 	void runsOfOthersAfterADoubtAreLeftToThem() {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun other = new JobRun(NAME, at("12:20:00"), 1, at("12:20:00"), null, JobRun.Outcome.CRASHED, "another", 1,
 				null, at("11:40:00"), null);
 		this.status = () -> Optional.of(recorded(null, after(at("12:40:00"), at("12:20:00")), other));
@@ -997,9 +971,7 @@ class JobTaskTests {
 
 	@Test
 	void outageIsTheReasonOfWhatIsMissedInIt(CapturedOutput output) {
-		knownCron("0 */20 * * * *");
-		this.answer = failed();
-		this.timers.tick();
+		requestFails();
 		JobRun run = after(at("12:40:00"), at("12:00:00"));
 		this.status = Optional::empty;
 		grantNext(run);
@@ -1060,6 +1032,20 @@ class JobTaskTests {
 	private void knownCron(String expression) {
 		this.task.tasks(() -> List.of(this.task));
 		cron(expression);
+	}
+
+	/** The answer to the request for 12:20 is lost. */
+	private void requestFails() {
+		knownCron("0 */20 * * * *");
+		this.answer = failed();
+		this.timers.tick();
+	}
+
+	/** The record shows a run for 12:20 before that for 12:40, which begins. */
+	private void grantNextAfter(JobRun earlier) {
+		JobRun next = after(at("12:40:00"), at("12:20:00"));
+		this.status = () -> Optional.of(recorded(null, next, earlier, settled()));
+		grantNext(next);
 	}
 
 	private void grantNext(JobRun run) {
