@@ -28,7 +28,7 @@ public final class AnnotationMentions {
 	private static final Class<? extends Annotation> ANY = Annotation.class;
 
 	/**
-	 * Packages whose classes have none of the annotations that anybody searches. Most
+	 * Packages whose classes have none of the annotations that are searched for. Most
 	 * beans are of Spring Boot.
 	 */
 	private static final List<String> PACKAGES_WITHOUT = List.of("java.", "org.springframework.aop.",

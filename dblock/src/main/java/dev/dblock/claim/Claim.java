@@ -18,8 +18,8 @@ import org.slf4j.Logger;
  * wait.</li>
  * <li>The release is repeated until it is answered, since it records the end.</li>
  * <li>A request can have {@linkplain #answerWithin() a shorter time limit}.</li>
- * <li>The claim is told of each request that {@linkplain #inDoubt may have been granted}
- * although it failed, even if another one is answered after it.</li>
+ * <li>The claim is notified of each request that {@linkplain #inDoubt may have been
+ * granted} although it failed, even if another one is answered after it.</li>
  * </ol>
  */
 public interface Claim {

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param method the method of the job: a planned time that was settled under another id
  * of it is not granted; {@code null} if other ids do not matter, as for a schedule whose
  * planned times follow from its runs
- * @param whenInDoubt told of requests that failed but may have been granted; {@code null}
- * if nobody needs to know
+ * @param whenInDoubt notified of requests that failed but may have been granted;
+ * {@code null} for none
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
 		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan, @Nullable String method,
@@ -120,7 +120,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	/**
 	 * Return the same firing, which reports requests that failed but may have been
 	 * granted.
-	 * @param listener told of each failure
+	 * @param listener notified of each failure
 	 * @return a copy with it
 	 */
 	public JobFiring whenInDoubt(Consumer<Throwable> listener) {

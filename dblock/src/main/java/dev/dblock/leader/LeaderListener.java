@@ -3,7 +3,7 @@ package dev.dblock.leader;
 import dev.dblock.LossReason;
 
 /**
- * Told by a {@link LeaderTemplate} when this instance begins and ends to lead. Both
+ * Notified by a {@link LeaderTemplate} when this instance begins and ends to lead. Both
  * methods are called in a thread of the template, never at the same time. Call
  * {@code System.exit}, or close the context, only from another thread: both wait for the
  * listener.

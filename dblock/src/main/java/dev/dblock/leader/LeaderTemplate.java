@@ -46,7 +46,7 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 	/** After it, the lock is requested again. */
 	private static final Duration WAIT = Duration.ofHours(1);
 
-	/** Longer than the others take to notice a release, also without change streams. */
+	/** By default, longer than the others take to notice a release by polling. */
 	private static final long PAUSE_MILLIS = 2000;
 
 	private final LockOperations locks;
@@ -66,7 +66,7 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 	 * Create a template with the default options.
 	 * @param locks the locks
 	 * @param name the name of the lock
-	 * @param listener told when this instance begins and ends to lead
+	 * @param listener notified when this instance begins and ends to lead
 	 */
 	public LeaderTemplate(LockOperations locks, String name, LeaderListener listener) {
 		this(locks, name, LockOptions.defaults(), listener);
@@ -77,13 +77,13 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 	 * @param locks the locks
 	 * @param name the name of the lock
 	 * @param options how to hold it; the wait has no effect
-	 * @param listener told when this instance begins and ends to lead
+	 * @param listener notified when this instance begins and ends to lead
 	 * @throws IllegalArgumentException if the options are for a planned time
 	 */
 	public LeaderTemplate(LockOperations locks, String name, LockOptions options, LeaderListener listener) {
 		if (options.claim() != null) {
 			throw new IllegalArgumentException("The leader '" + name
-					+ "' holds its lock for longer than a planned time." + " Remove plannedFor from its options");
+					+ "' holds its lock for longer than a planned time. Remove plannedFor from its options");
 		}
 		this.locks = locks;
 		this.name = name;
@@ -257,8 +257,8 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 			}
 			lock.onLost(lost::complete);
 			try {
-				if (begin(lock, lost) && told(() -> LeaderTemplate.this.listener.gained(lock.token()))) {
-					told(() -> LeaderTemplate.this.listener.lost(lost.join()));
+				if (begin(lock, lost) && notified(() -> LeaderTemplate.this.listener.gained(lock.token()))) {
+					notified(() -> LeaderTemplate.this.listener.lost(lost.join()));
 				}
 			}
 			finally {
@@ -286,8 +286,9 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 			}
 		}
 
-		// An error as well, since nobody would lead while this instance keeps the lock
-		private boolean told(Runnable news) {
+		// An error as well, since no instance would lead while this instance keeps the
+		// lock
+		private boolean notified(Runnable news) {
 			try {
 				news.run();
 				return true;
@@ -304,7 +305,7 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 				this.stopping.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
 			}
 			catch (InterruptedException ex) {
-				// Nobody interrupts a pause: the next request follows at once
+				// Not interrupted by this class: the next request follows at once
 			}
 		}
 

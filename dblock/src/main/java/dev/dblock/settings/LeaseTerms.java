@@ -109,7 +109,7 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	/**
-	 * Tell the claim of a request that failed but may have been granted.
+	 * Notify the claim of a request that failed but may have been granted.
 	 * @param key the acquisition
 	 * @param failure why there is no answer, or why the answer is not used
 	 * @return the end of such a grant, whose work never begins; {@code null} for a plain
