@@ -89,20 +89,36 @@ final class ComparedServers implements Connection {
 		BsonDocument copy = command.clone();
 		long now = System.currentTimeMillis();
 		BsonDocument expected = execute(command, limit);
+		long answered = System.currentTimeMillis();
 		// On a busy machine, the server may have read its clock long before its answer
-		this.difference = LONGEST_DIFFERENCE_MILLIS + System.currentTimeMillis() - now;
-		if (expected.get("value") instanceof BsonDocument value && value.isDateTime("now")) {
-			now = value.getDateTime("now").getValue();
-		}
-		BsonDocument actual = this.simulated.execute(copy, now);
+		this.difference = LONGEST_DIFFERENCE_MILLIS + answered - now;
+		List<BsonDocument> stored = stored();
+		BsonDocument actual = this.simulated.execute(copy, timeOfExecution(expected, stored, now, answered));
 		String name = command.getFirstKey();
 		if (!ONLY_ERRORS.contains(name) || expected.getNumber("ok").intValue() != 1) {
 			compare(command, "answer", expected, actual);
 		}
-		compare(command, "documents", new BsonArray(stored()),
+		compare(command, "documents", new BsonArray(stored),
 				new BsonArray(List.copyOf(this.simulated.documents(COLLECTION).values())));
 		this.compared.add(name);
 		return expected;
+	}
+
+	/**
+	 * Return the time of the real server when it executed a command, if its answer or a
+	 * document tells. A millisecond decides whether an update changes anything, since it
+	 * can write the time that is stored already.
+	 */
+	private static long timeOfExecution(BsonDocument answer, List<BsonDocument> stored, long sent, long answered) {
+		if (answer.get("value") instanceof BsonDocument value && value.isDateTime("now")) {
+			return value.getDateTime("now").getValue();
+		}
+		return stored.stream()
+			.filter((document) -> document.isDateTime("updatedAt"))
+			.mapToLong((document) -> document.getDateTime("updatedAt").getValue())
+			.filter((updated) -> updated >= sent && updated <= answered)
+			.max()
+			.orElse(sent);
 	}
 
 	private BsonDocument execute(BsonDocument command, Duration limit) {
