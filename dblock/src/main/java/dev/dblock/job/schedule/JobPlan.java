@@ -242,7 +242,7 @@ final class JobPlan {
 	 */
 	void answered(Answer answer, Instant now) {
 		if (!answer.isOpen() && !answer.isPlannedAgain()) {
-			settled(answer.request().schedule(), now);
+			closed(answer.request().schedule(), now);
 		}
 	}
 
@@ -252,7 +252,7 @@ final class JobPlan {
 	 * @param schedule determines the planned time; {@code null} for a call without one
 	 * @param now the time of the server's clock
 	 */
-	synchronized void settled(@Nullable Schedule schedule, Instant now) {
+	synchronized void closed(@Nullable Schedule schedule, Instant now) {
 		Instant at = (schedule instanceof Schedule.Planned planned) ? planned.at() : now;
 		if (schedule != null && this.open != null && !this.open.isAfter(at)) {
 			this.open = (this.last != null && this.last.isAfter(at)) ? this.last : null;
@@ -260,7 +260,7 @@ final class JobPlan {
 	}
 
 	/**
-	 * Return the earliest planned time that no answer has settled yet.
+	 * Return the earliest planned time that no answer has closed yet.
 	 */
 	synchronized @Nullable Instant openSince() {
 		return this.open;

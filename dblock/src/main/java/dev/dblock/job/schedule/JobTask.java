@@ -212,7 +212,7 @@ final class JobTask {
 
 	void unlocked(JobRequest request) {
 		this.account.unlocked(request.schedule());
-		this.plan.settled(request.schedule(), now());
+		this.plan.closed(request.schedule(), now());
 	}
 
 	/**

@@ -3,7 +3,7 @@
  * Internal: can change in any release.
  * <p>
  * A planned time is <em>due</em> when the server's clock has reached it. It is
- * <em>open</em> until an answer has settled it, and a <em>retry</em> is a further request
+ * <em>open</em> until an answer has closed it, and a <em>retry</em> is a further request
  * for it. The next planned time <em>overtakes</em> it once that was fired and is due. It
  * is <em>missed</em> when this instance gives it up, which only {@code NextFiring}
  * decides. If no instance ran it before the start, it is <em>unrun</em>, which only
