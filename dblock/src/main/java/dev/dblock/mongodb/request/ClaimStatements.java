@@ -143,7 +143,10 @@ interface ClaimStatements {
 	 */
 	interface Grant {
 
-		boolean isDue();
+		/**
+		 * Return whether the rules grant the claim if the lock is free.
+		 */
+		boolean isGrantable();
 
 		/**
 		 * Add the condition to the filter of a grant that what it was decided by has not
@@ -218,9 +221,9 @@ interface ClaimStatements {
 	 *
 	 * @param verdict the reason; {@code null} if the lock is held for another purpose
 	 * @param malformed whether no grant can use the record
-	 * @param due whether the rules would have granted it
+	 * @param grantable whether the rules would have granted it
 	 */
-	record Refusal(Claim.@Nullable Verdict verdict, boolean malformed, boolean due) {
+	record Refusal(Claim.@Nullable Verdict verdict, boolean malformed, boolean grantable) {
 	}
 
 	/**

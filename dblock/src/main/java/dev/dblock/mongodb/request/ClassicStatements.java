@@ -93,7 +93,7 @@ final class ClassicStatements extends CommonStatements {
 			Request claim = request.claimRequest();
 			ClaimStatements.Grant granting = (claim != null) ? this.claims.grant(claim, stored, found, now.notBefore())
 					: null;
-			if (granting != null && !granting.isDue()) {
+			if (granting != null && !granting.isGrantable()) {
 				return refused(request, found, now.notBefore());
 			}
 			LockDocument grant = take(store, request, found, now, granting);

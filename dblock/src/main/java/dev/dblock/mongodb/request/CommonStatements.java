@@ -132,7 +132,7 @@ abstract class CommonStatements implements Statements {
 		}
 		ClaimStatements.Refusal refusal = this.claims.refusal(claim, document, now);
 		return new Acquired(new AcquireAnswer.Refused(lock, refusal.verdict()), false, refusal.malformed(),
-				refusal.due());
+				refusal.grantable());
 	}
 
 	static BsonDocument heldBy(LeaseKey lease) {

@@ -73,7 +73,7 @@ final class JobGrant implements ClaimStatements.Grant {
 	}
 
 	@Override
-	public boolean isDue() {
+	public boolean isGrantable() {
 		return this.decision.due() && this.record.malformed() == null;
 	}
 

@@ -290,7 +290,7 @@ final class PipelineStatements extends CommonStatements {
 			BsonValue answer = findAndModify(store, withId(request), new BsonArray(List.of(grant(usual))), projection,
 					false);
 			Acquired acquired = answer.isDocument() ? answered(store, request, answer.asDocument()) : null;
-			if (acquired != null && (!acquired.due() || acquired.malformed())) {
+			if (acquired != null && (!acquired.grantable() || acquired.malformed())) {
 				return acquired;
 			}
 		}

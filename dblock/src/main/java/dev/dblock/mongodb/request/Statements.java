@@ -57,9 +57,10 @@ public interface Statements {
 	 * @param answer the answer
 	 * @param fencePending whether a transaction of an earlier holder may be in progress
 	 * @param malformed whether it was refused since no grant can use its claim's record
-	 * @param due whether it was refused although its claim's rules would have granted it
+	 * @param grantable whether it was refused although its claim's rules would have
+	 * granted it
 	 */
-	record Acquired(AcquireAnswer answer, boolean fencePending, boolean malformed, boolean due) {
+	record Acquired(AcquireAnswer answer, boolean fencePending, boolean malformed, boolean grantable) {
 	}
 
 }
