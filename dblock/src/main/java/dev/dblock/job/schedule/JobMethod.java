@@ -288,7 +288,7 @@ public final class JobMethod {
 		}
 
 		/**
-		 * Record that a firing is too late, which was refused as such.
+		 * Record a planned time as missed, whose firing was refused as too late.
 		 * @param lock the full name of its lock
 		 * @param firing the firing
 		 * @param limit how long the server may take to answer
@@ -296,7 +296,7 @@ public final class JobMethod {
 		 * @throws org.springframework.dao.DataAccessException if the request to the
 		 * server fails
 		 */
-		Optional<JobStatus> expire(String lock, JobFiring firing, Duration limit) {
+		Optional<JobStatus> recordMissed(String lock, JobFiring firing, Duration limit) {
 			ClaimRecord.Request request = new ClaimRecord.Request(firing, firing.key(lock),
 					UUID.randomUUID().toString(), this.engine.acquirer());
 			return records().flatMap((records) -> records.expire(lock, request, limit)).map(JobStatus.class::cast);

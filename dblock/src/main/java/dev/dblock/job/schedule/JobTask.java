@@ -14,7 +14,7 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
 import dev.dblock.job.schedule.JobMethod.Declaration;
-import dev.dblock.job.schedule.NextFiring.Expired;
+import dev.dblock.job.schedule.NextFiring.Missed;
 import dev.dblock.job.schedule.NextFiring.NotDue;
 import dev.dblock.job.schedule.NextFiring.Retry;
 import dev.dblock.job.schedule.NextFiring.Timed;
@@ -239,7 +239,7 @@ final class JobTask {
 				}
 			}
 		}
-		if (next instanceof Expired) {
+		if (next instanceof Missed) {
 			this.missed.record(answer, outage);
 		}
 		this.account.refused(answer);

@@ -69,7 +69,7 @@ final class MissedTimes {
 		JobRequest request = answer.request();
 		try {
 			asked.declaration()
-				.expire(lock, asked.firing(), JobRequest.patience(request.timeouts()))
+				.recordMissed(lock, asked.firing(), JobRequest.patience(request.timeouts()))
 				.ifPresent((status) -> this.account.missed(answer, status, outage));
 		}
 		catch (DataAccessException ex) {

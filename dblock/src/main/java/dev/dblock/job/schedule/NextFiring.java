@@ -76,7 +76,7 @@ sealed interface NextFiring {
 		NextFiring look = (leaseEnd != null && inProgress != null)
 				? new At(leaseEnd, JobRequest.look(inProgress, latest)) : NONE;
 		if (verdict != null && verdict.reason() == Reason.TOO_LATE) {
-			return new Expired(answer);
+			return new Missed(answer);
 		}
 		return answer.isOpen() ? new Retry(retryAt(answer, planned, now, retryIn), answer) : look;
 	}
@@ -217,7 +217,7 @@ sealed interface NextFiring {
 	 *
 	 * @param answer the answer of the server that it is too late
 	 */
-	record Expired(Answer answer) implements NextFiring {
+	record Missed(Answer answer) implements NextFiring {
 	}
 
 }

@@ -229,7 +229,7 @@ class NextFiringTests {
 	}
 
 	private static String describe(NextFiring next, Instant now) {
-		if (next instanceof NextFiring.Expired) {
+		if (next instanceof NextFiring.Missed) {
 			return "to be recorded as missed";
 		}
 		if (next instanceof NextFiring.Retry retry) {
