@@ -225,7 +225,7 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 		}
 		finally {
 			if (acquired.isEmpty()) {
-				Hold.owned(engine, handle).abandon();
+				Hold.owned(engine, handle).releaseUnused();
 			}
 		}
 		return acquired.orElse(null);

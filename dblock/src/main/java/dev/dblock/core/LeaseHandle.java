@@ -268,7 +268,7 @@ final class LeaseHandle implements LeasedLock {
 	}
 
 	@Override
-	public void abandon() {
+	public void releaseUnused() {
 		if (this.closed.compareAndSet(false, true)) {
 			this.keeper.waive(this);
 			releaseOrLog();

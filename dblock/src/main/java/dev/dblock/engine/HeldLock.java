@@ -61,7 +61,7 @@ public interface HeldLock extends LockHandle {
 	 * neither an open transaction nor a minimum hold delays the release. If the server is
 	 * unreachable, the failure is only logged.
 	 */
-	void abandon();
+	void releaseUnused();
 
 	/**
 	 * Begin work in the current thread under a lock that may have been acquired by

@@ -363,12 +363,12 @@ public final class Hold {
 	/**
 	 * Release the lock, since the work that it was acquired for has not begun.
 	 */
-	public void abandon() {
+	public void releaseUnused() {
 		if (!isLast()) {
 			return;
 		}
 		if (this.held != null) {
-			this.held.abandon();
+			this.held.releaseUnused();
 		}
 		else {
 			this.handle.release();

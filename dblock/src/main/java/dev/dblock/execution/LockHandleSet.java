@@ -304,11 +304,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	 * The shared locks are only left, since the outer work under them has begun.
 	 */
 	@Override
-	public void abandon() {
+	public void releaseUnused() {
 		if (end()) {
 			each(toLeave(), (hold) -> {
 				if (this.acquired.contains(hold)) {
-					hold.abandon();
+					hold.releaseUnused();
 				}
 				else {
 					hold.leave();

@@ -331,7 +331,7 @@ public final class SeveralLocks implements LockEngine {
 		private void releaseAll() {
 			List<Hold> lastFirst = new ArrayList<>(acquired());
 			Collections.reverse(lastFirst);
-			lastFirst.forEach((hold) -> release(hold, hold::abandon));
+			lastFirst.forEach((hold) -> release(hold, hold::releaseUnused));
 			this.wanted.values()
 				.stream()
 				.filter((lock) -> lock.joined)

@@ -333,7 +333,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		Hold held = leaving();
 		try {
 			if (held != null && this.unused) {
-				held.abandon();
+				held.releaseUnused();
 			}
 			else if (held != null) {
 				recordFailure(held, new InterruptedException("The sequence was cancelled"));

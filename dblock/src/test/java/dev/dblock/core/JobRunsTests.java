@@ -409,7 +409,7 @@ class JobRunsTests {
 		crash(this.at);
 		LockHandle unused = granted(
 				this.engine.acquire("a", LockOptions.defaults().plannedFor(this.at.plusSeconds(1))));
-		((HeldLock) unused).abandon();
+		((HeldLock) unused).releaseUnused();
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.ABANDONED);
 		run(this.at.plusSeconds(1));
 		assertThat(output).containsOnlyOnce("crashed");
@@ -492,7 +492,7 @@ class JobRunsTests {
 	@Test
 	void workThatNeverBeganIsAbandoned() {
 		LockHandle handle = granted(this.engine.acquire("a", planned().minHold(LockWorld.LEASE)));
-		((HeldLock) handle).abandon();
+		((HeldLock) handle).releaseUnused();
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.ABANDONED);
 		run(this.at);
 	}
