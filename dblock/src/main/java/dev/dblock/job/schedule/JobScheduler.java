@@ -116,7 +116,7 @@ final class JobScheduler implements TaskScheduler {
 
 	private Runnable other(Runnable task) {
 		Runnable observed = this.jobs.targets().observed(task);
-		return (observed != task) ? new Firing(task, observed) : task;
+		return (observed != task) ? new StandInTask(task, observed) : task;
 	}
 
 	private @Nullable JobTask job(Runnable task, @Nullable Duration period) {

@@ -137,7 +137,7 @@ final class JobTask {
 	private @Nullable ScheduledFuture<?> schedule(JobPlan plan, Runnable action) {
 		this.plan = plan;
 		this.future = this.onlyOnRequest ? new NoFiring()
-				: this.scheduler.schedule(new Firing(this.task, action), plan.watched());
+				: this.scheduler.schedule(new StandInTask(this.task, action), plan.watched());
 		return this.future;
 	}
 
@@ -146,7 +146,7 @@ final class JobTask {
 	 */
 	ScheduledFuture<?> once(Instant start) {
 		return this.onlyOnRequest ? new NoFiring()
-				: this.scheduler.schedule(new Firing(this.task, () -> fire(null)), start);
+				: this.scheduler.schedule(new StandInTask(this.task, () -> fire(null)), start);
 	}
 
 	/**
@@ -162,7 +162,7 @@ final class JobTask {
 	 * accepts no more tasks
 	 */
 	Future<?> submit(Runnable action) {
-		return this.scheduler.schedule(new Firing(this.task, action), own().instant());
+		return this.scheduler.schedule(new StandInTask(this.task, action), own().instant());
 	}
 
 	/**

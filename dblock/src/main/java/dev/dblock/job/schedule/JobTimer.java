@@ -116,7 +116,7 @@ final class JobTimer {
 	private synchronized @Nullable ScheduledFuture<?> schedule(Instant at, Runnable action) {
 		if (!this.closed) {
 			try {
-				return this.scheduler.schedule(new Firing(this.task, action), this.clock.toOwn(at, own()));
+				return this.scheduler.schedule(new StandInTask(this.task, action), this.clock.toOwn(at, own()));
 			}
 			catch (TaskRejectedException ex) {
 				logger.debug("The scheduler does not accept the firing of {} at {}", this.task, at, ex);

@@ -10,7 +10,7 @@ import org.springframework.scheduling.SchedulingAwareRunnable;
  * @param task the task
  * @param action the action that runs instead
  */
-record Firing(Runnable task, Runnable action) implements SchedulingAwareRunnable {
+record StandInTask(Runnable task, Runnable action) implements SchedulingAwareRunnable {
 
 	@Override
 	public void run() {
