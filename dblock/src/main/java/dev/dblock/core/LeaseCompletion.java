@@ -204,7 +204,7 @@ final class LeaseCompletion {
 	 * Release a grant that is not returned to any caller.
 	 */
 	void discard(Lease lease) {
-		lease.hold().waiveMinHold();
+		lease.holdTime().waiveMinHold();
 		lease.owner().finish();
 		this.registry.finished(lease);
 		lease.state().endWith(LossReason.RELEASED);
@@ -222,7 +222,7 @@ final class LeaseCompletion {
 	 * wants it.
 	 */
 	void passOn(Lease lease) {
-		lease.hold().waiveMinHold();
+		lease.holdTime().waiveMinHold();
 		lease.owner().finish();
 		if (!handOver(lease)) {
 			discard(lease);

@@ -121,7 +121,7 @@ final class LeaseKeeper {
 			handle.keptBy(null);
 		}
 		this.transactions.leave(handle);
-		handle.lease().hold().waiveMinHold();
+		handle.lease().holdTime().waiveMinHold();
 	}
 
 	LockLostException lose(Lease lease, LossReason reason, String detail) {
@@ -185,7 +185,7 @@ final class LeaseKeeper {
 		try {
 			if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
 				lease.trusted().prove(proof);
-				lease.hold().minHoldAtLeast(minHold);
+				lease.holdTime().minHoldAtLeast(minHold);
 			}
 			else {
 				refusedToExtend(lease);
@@ -230,7 +230,7 @@ final class LeaseKeeper {
 			this.watchdog.tickWithin(lease.remainingNanos());
 		}
 		if (confirmed) {
-			lease.hold().minHoldFor(minHold);
+			lease.holdTime().minHoldFor(minHold);
 		}
 		checkNotOver(lease);
 	}
@@ -256,7 +256,7 @@ final class LeaseKeeper {
 		try {
 			boolean shorter = atLeast.compareTo(lease.terms().lease()) <= 0;
 			boolean enough = renewed && shorter || lease.remaining().compareTo(atLeast) >= 0;
-			if (!enough && !lease.hold().isBeyondMaxHold()) {
+			if (!enough && !lease.holdTime().isBeyondMaxHold()) {
 				if (shorter) {
 					renew(lease);
 				}

@@ -199,7 +199,7 @@ final class LeaseLosses {
 	 * @param lease the lease
 	 */
 	void expire(Lease lease) {
-		LossReason reason = lease.hold().isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
+		LossReason reason = lease.holdTime().isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
 		lose(lease, reason, "Another process may acquire it from now on");
 	}
 

@@ -127,7 +127,7 @@ final class LeaseReleaser {
 	}
 
 	private static Duration minHoldLeft(Lease lease) {
-		return Duration.ofNanos(lease.hold().minHoldLeftNanos());
+		return Duration.ofNanos(lease.holdTime().minHoldLeftNanos());
 	}
 
 	/**

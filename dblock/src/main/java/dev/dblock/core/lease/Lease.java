@@ -39,7 +39,7 @@ public final class Lease {
 
 	private final TrustedTime trusted;
 
-	private final HoldTime hold;
+	private final HoldTime holdTime;
 
 	private final Renewal renewal;
 
@@ -58,8 +58,8 @@ public final class Lease {
 		this.terms = terms;
 		this.owner = new LeaseOwner(owner);
 		this.trusted = new TrustedTime(deadline, clock);
-		this.hold = new HoldTime(terms, clock);
-		this.renewal = new Renewal(terms, this.trusted, this.hold);
+		this.holdTime = new HoldTime(terms, clock);
+		this.renewal = new Renewal(terms, this.trusted, this.holdTime);
 	}
 
 	public LeaseKey key() {
@@ -90,8 +90,8 @@ public final class Lease {
 		return this.trusted;
 	}
 
-	public HoldTime hold() {
-		return this.hold;
+	public HoldTime holdTime() {
+		return this.holdTime;
 	}
 
 	public Renewal renewal() {
@@ -140,7 +140,7 @@ public final class Lease {
 	 * Return how long the lock was held, in readable form.
 	 */
 	public String heldFor() {
-		return Durations.readable(Duration.ofNanos(this.hold.heldNanos()));
+		return Durations.readable(Duration.ofNanos(this.holdTime.heldNanos()));
 	}
 
 	/**
@@ -167,7 +167,7 @@ public final class Lease {
 		if (reason != null && reason != LossReason.RELEASED) {
 			how = Claim.How.LOST;
 		}
-		if (this.hold.isWaived()) {
+		if (this.holdTime.isWaived()) {
 			how = this.earlierReported ? Claim.How.ABANDONED_AFTER_NEWS : Claim.How.ABANDONED;
 		}
 		return this.terms.end(key(), how, this.failure);
@@ -190,7 +190,8 @@ public final class Lease {
 	public Claim.@Nullable News endedClaim() {
 		Claimed claimed = this.grant.claimed();
 		Claim.End end = claimEnd();
-		return (claimed != null && end != null) ? claimed.ended(end, Duration.ofNanos(this.hold.heldNanos())) : null;
+		return (claimed != null && end != null) ? claimed.ended(end, Duration.ofNanos(this.holdTime.heldNanos()))
+				: null;
 	}
 
 	public boolean isOver() {
@@ -273,7 +274,7 @@ public final class Lease {
 	 */
 	public boolean canBeHandedOver() {
 		return this.terms.claim() == null && this.state.canEndForSuccessor() && isHeld()
-				&& this.hold.minHoldLeftNanos() == 0 && this.grant.hasNext()
+				&& this.holdTime.minHoldLeftNanos() == 0 && this.grant.hasNext()
 				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
 	}
 

@@ -17,7 +17,7 @@ public final class Renewal {
 
 	private final TrustedTime trusted;
 
-	private final HoldTime hold;
+	private final HoldTime holdTime;
 
 	private final LockClock clock;
 
@@ -29,21 +29,21 @@ public final class Renewal {
 
 	private volatile long nextAttemptNanos;
 
-	public Renewal(LeaseTerms terms, TrustedTime trusted, HoldTime hold) {
+	public Renewal(LeaseTerms terms, TrustedTime trusted, HoldTime holdTime) {
 		this.leaseNanos = terms.lease().toNanos();
 		this.trusted = trusted;
-		this.hold = hold;
+		this.holdTime = holdTime;
 		this.clock = trusted.clock();
 		this.parties = terms.autoRenew() ? Set.of(OWNER) : Set.of();
 		this.nextAttemptNanos = trusted.deadline().sentNanos();
 	}
 
 	public boolean isOn() {
-		return !this.parties.isEmpty() && !this.hold.isBeyondMaxHold();
+		return !this.parties.isEmpty() && !this.holdTime.isBeyondMaxHold();
 	}
 
 	public boolean isOnForOwner() {
-		return this.parties.contains(OWNER) && !this.hold.isBeyondMaxHold();
+		return this.parties.contains(OWNER) && !this.holdTime.isBeyondMaxHold();
 	}
 
 	/**
