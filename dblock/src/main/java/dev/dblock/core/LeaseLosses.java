@@ -85,7 +85,7 @@ final class LeaseLosses {
 	void lose(Lease lease, LossReason reason, String detail) {
 		LeasedLock handle = lease.handle();
 		if (lease.state().endWith(reason)) {
-			lost(lease, handle, reason, detail);
+			reportLoss(lease, handle, reason, detail);
 		}
 	}
 
@@ -97,13 +97,13 @@ final class LeaseLosses {
 	 * @param reason the reason
 	 * @param detail further details beyond the reason, for the log
 	 */
-	void lost(Lease lease, @Nullable LeasedLock handle, LossReason reason, String detail) {
+	void reportLoss(Lease lease, @Nullable LeasedLock handle, LossReason reason, String detail) {
 		stop(lease);
 		announce(lease, handle, reason, detail);
 	}
 
 	private void stop(Lease lease) {
-		this.registry.lose(lease);
+		this.registry.moveToLost(lease);
 		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
 			lease.owner().interrupt();
 		}

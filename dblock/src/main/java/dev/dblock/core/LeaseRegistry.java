@@ -109,7 +109,7 @@ final class LeaseRegistry {
 	/**
 	 * Remove a lost lease, but remember that its owner may still work.
 	 */
-	void lose(Lease lease) {
+	void moveToLost(Lease lease) {
 		lease.forgetKept();
 		this.lost.add(lease);
 		remove(lease);

@@ -198,7 +198,7 @@ final class LeaseRenewer {
 		LossReason reason = mine ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
 		Ended ended = end(key, reason);
 		if (ended != null) {
-			this.losses.lost(ended.lease(), ended.handle(), reason,
+			this.losses.reportLoss(ended.lease(), ended.handle(), reason,
 					now.map((lock) -> describe(lock, mine)).orElse("Its document no longer exists"));
 		}
 	}

@@ -95,7 +95,7 @@ class LeaseRegistryTests {
 	void aLostLeaseIsOfferedUntilItsHandleIsClosed() {
 		LeaseHandle lost = hold("a", 1, this.one);
 		lost.lease().state().endWith(LossReason.EXPIRED);
-		this.registry.lose(lost.lease());
+		this.registry.moveToLost(lost.lease());
 		assertThat(of(this.one)).containsExactly(lost);
 		assertThat(of(this.other)).isEmpty();
 		lost.release();
@@ -106,7 +106,7 @@ class LeaseRegistryTests {
 	void aLeaseThatIsLostAfterItsHandleWasClosedIsNotKept() {
 		LeaseHandle lost = hold("a", 1, this.one);
 		lost.release();
-		this.registry.lose(lost.lease());
+		this.registry.moveToLost(lost.lease());
 		assertThat(this.registry.unfinished()).isZero();
 	}
 
@@ -118,7 +118,7 @@ class LeaseRegistryTests {
 		Lease lost = hold("a", 1, this.one).lease();
 		lost.owner().finish();
 		this.registry.finished(lost);
-		this.registry.lose(lost);
+		this.registry.moveToLost(lost);
 		assertThat(this.registry.unfinished()).isZero();
 	}
 
@@ -152,7 +152,7 @@ class LeaseRegistryTests {
 		Lease second = hold("b", 1, this.one).lease();
 		this.registry.remove(first);
 		assertThat(this.registry.threads()).isEqualTo(1);
-		this.registry.lose(second);
+		this.registry.moveToLost(second);
 		assertThat(this.registry.threads()).isZero();
 		assertThat(this.registry.isEmpty()).isTrue();
 	}

@@ -142,7 +142,7 @@ final class SimulationMutants {
 				new Mutant("a callback of a loss that was before", "core/LeaseHandle.java", "\t\t}\n\t\trun(callback);",
 						"\t\t}"),
 				new Mutant("callbacks kept after a loss", "core/LeaseHandle.java", "this.lostCallbacks = null;", ""),
-				new Mutant("a lost lease still maintained", losses, "this.registry.lose(lease);", ""),
+				new Mutant("a lost lease still maintained", losses, "this.registry.moveToLost(lease);", ""),
 				new Mutant("a loss reported to the log alone", losses,
 						"reason.description(), detail));\n\t\tnotify(lease, handle, reason);",
 						"reason.description(), detail));"),
