@@ -87,8 +87,9 @@ final class ServerCounters implements AutoCloseable {
 				.get("metrics", Document.class)
 				.get("commands", Document.class);
 			commands.forEach((command, counters) -> {
-				if (counters instanceof Document document) {
-					counts.merge(command, document.get("total", Number.class).longValue(), Long::sum);
+				// MongoDB 4.4 also has parts of commands there, without a total
+				if (counters instanceof Document document && document.get("total") instanceof Number total) {
+					counts.merge(command, total.longValue(), Long::sum);
 				}
 			});
 		}
