@@ -113,8 +113,43 @@ public interface LockOperations {
 	 * @throws LockLostException if the lease was lost before the work ended
 	 */
 	default void execute(String name, LockOptions options, LockedTask... tasks) {
-		execute(name, options, inOrder(tasks));
+		execute(name, options, LockedTask.inOrder(tasks));
 	}
+
+	/**
+	 * Bring something up to date, see
+	 * {@link #executeOrRunAgain(String, LockOptions, LockedTask...)}.
+	 * @param name the name of the lock
+	 * @param tasks the work, usually a single lambda; several are run one after another
+	 * @return whether the work ran in this call
+	 */
+	default boolean executeOrRunAgain(String name, LockedTask... tasks) {
+		return executeOrRunAgain(name, LockOptions.defaults(), tasks);
+	}
+
+	/**
+	 * Bring something up to date, such as an index or a cache: run the work under a lock,
+	 * or ask the holder of the lock to run it once more. Every call is served by a run
+	 * that begins after it, in this call or another; any number of calls during a run
+	 * cause one more run. If the holder crashes or loses the lock before that, the next
+	 * call runs the work. A wait in the options has no effect. A call in a thread that
+	 * already works under the lock runs the work immediately (re-entry).
+	 * <p>
+	 * This call returns when it has asked, or when nobody has asked for another run. All
+	 * users of the name use this method, with the same work. If a run fails and another
+	 * one was requested meanwhile, the failure is logged, and the outcome is that of the
+	 * last run.
+	 * @param name the name of the lock
+	 * @param options how to acquire and hold it
+	 * @param tasks the work, usually a single lambda; several are run one after another
+	 * @return whether the work ran in this call; otherwise the holder was asked
+	 * @throws LockUnavailableException if the lock is held for other work, or does not
+	 * become free although its holder has ended its work
+	 * @throws LockLostException if the lease was lost before the work ended
+	 * @throws IllegalStateException if the thread has a transaction: a run by another
+	 * instance could begin before its commit
+	 */
+	boolean executeOrRunAgain(String name, LockOptions options, LockedTask... tasks);
 
 	/**
 	 * Execute asynchronous work under a lock, see
@@ -291,7 +326,7 @@ public interface LockOperations {
 	 * @throws LockLostException if one of the leases was lost before the work ended
 	 */
 	default void executeAll(Collection<String> names, LockOptions options, LockedTask... tasks) {
-		executeAll(names, options, inOrder(tasks));
+		executeAll(names, options, LockedTask.inOrder(tasks));
 	}
 
 	/**
@@ -323,7 +358,7 @@ public interface LockOperations {
 	 * @throws LockLostException if one of the leases was lost before the work ended
 	 */
 	default void executeAll(Map<String, LockOptions> locks, LockedTask... tasks) {
-		executeAll(locks, inOrder(tasks));
+		executeAll(locks, LockedTask.inOrder(tasks));
 	}
 
 	/**
@@ -598,17 +633,5 @@ public interface LockOperations {
 	 * @return whether it had a holder or was still unavailable
 	 */
 	boolean forceReleaseNow(String name);
-
-	private static LockedAction<Boolean> inOrder(LockedTask... tasks) {
-		if (tasks.length == 0) {
-			throw new IllegalArgumentException("There is no work to run under the lock. Pass a lambda");
-		}
-		return () -> {
-			for (LockedTask task : tasks) {
-				task.run();
-			}
-			return true;
-		};
-	}
 
 }

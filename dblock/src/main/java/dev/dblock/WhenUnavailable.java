@@ -21,6 +21,20 @@ public enum WhenUnavailable {
 	 * The method does not run, and a {@link LockUnavailableException} is thrown to its
 	 * caller.
 	 */
-	THROW
+	THROW,
+
+	/**
+	 * For a method that brings something up to date, such as an index or a cache. The
+	 * holder is asked to run the method once more after its current run, and the call
+	 * returns as with {@link #SKIP}. Every call is served by a run that begins after it;
+	 * any number of calls during a run cause one more run. If the holder crashes before
+	 * that, the next call runs the method. Rejected at startup for a method that has
+	 * several locks, or a wait, or returns before its work has ended, for a scheduled
+	 * method that runs once per planned time, and for parameters that are not parts of
+	 * the name, since another call's run has other arguments. A call in a transaction
+	 * fails.
+	 * @see LockOperations#executeOrRunAgain(String, LockOptions, LockedTask...)
+	 */
+	RUN_AGAIN
 
 }

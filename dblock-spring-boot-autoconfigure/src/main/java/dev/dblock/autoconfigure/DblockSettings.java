@@ -67,12 +67,11 @@ final class DblockSettings {
 		Map<String, LockSettings.Setting> settings = new LinkedHashMap<>();
 		this.properties.locks().forEach((key, lock) -> {
 			String name = LOCKS + (key.matches("[\\w-]+") ? "." + key : "[" + key + "]");
-			settings.put(key, new LockSettings.Setting(
-					checked(name + ".",
-							new LockOptions(null, null, null, null, lock.autoRenew(), lock.whenLost(), null,
-									lock.label()),
-							lock.lease(), lock.waitUpTo(), lock.minHold(), lock.maxHold()),
-					lock.whenUnavailable()));
+			LockOptions options = checked(name + ".",
+					new LockOptions(null, null, null, null, lock.autoRenew(), lock.whenLost(), null, lock.label()),
+					lock.lease(), lock.waitUpTo(), lock.minHold(), lock.maxHold());
+			settings.put(key, refuseAs(name + ".when-unavailable", String.valueOf(lock.whenUnavailable()),
+					() -> new LockSettings.Setting(options, lock.whenUnavailable())));
 			refuseAs(LOCKS, key, () -> new LockSettings(settings));
 		});
 		LockSettings all = new LockSettings(settings);

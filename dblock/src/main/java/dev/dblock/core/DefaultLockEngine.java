@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.claim.Claim;
 import dev.dblock.core.lease.LeasedLock;
@@ -17,7 +18,9 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.StoreTime;
+import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
 import dev.dblock.transaction.LockTransactions;
@@ -121,9 +124,18 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockEngine.Attempt acquire(String name, LockOptions options, @Nullable Duration wait) {
-		String fullName = fullName(name);
 		LockOptions wanted = this.settings.locks().before(name, options);
-		LeaseTerms terms = this.settings.terms(name, (wait != null) ? wanted.waitUpTo(wait) : wanted);
+		return request(name, wanted, this.settings.terms(name, (wait != null) ? wanted.waitUpTo(wait) : wanted));
+	}
+
+	@Override
+	public LockEngine.Attempt acquireAskable(String name, LockOptions options) {
+		LockOptions wanted = this.settings.locks().before(name, options);
+		return request(name, wanted, this.settings.terms(name, wanted).toAskable());
+	}
+
+	private LockEngine.Attempt request(String name, LockOptions wanted, LeaseTerms terms) {
+		String fullName = fullName(name);
 		long start = this.clock.nanoTime();
 		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, wanted.label());
 		LockEngine.Attempt attempt;
@@ -155,6 +167,17 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			this.listeners.onUnavailable(refused.refusal());
 		}
 		return attempt;
+	}
+
+	@Override
+	public AskAnswer ask(String name) {
+		String fullName = fullName(name);
+		try {
+			return this.repository.ask(fullName, this.clock.newId(), this.settings.timeout());
+		}
+		catch (RepositoryInterruptedException ex) {
+			throw new LockInterruptedException(fullName, ex);
+		}
 	}
 
 	private static void logGrant(LockHandle handle, LeaseTerms terms, Duration waited) {

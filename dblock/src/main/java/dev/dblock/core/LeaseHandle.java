@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -215,6 +216,16 @@ final class LeaseHandle implements LeasedLock {
 		try {
 			return this.keeper.reenter(this, Objects.requireNonNull(options.lease()),
 					Boolean.TRUE.equals(options.autoRenew()));
+		}
+		catch (RepositoryInterruptedException ex) {
+			throw new LockInterruptedException(name(), ex);
+		}
+	}
+
+	@Override
+	public Optional<String> closeRequests(@Nullable String seen) {
+		try {
+			return this.keeper.closeRequests(this.lease, seen);
 		}
 		catch (RepositoryInterruptedException ex) {
 			throw new LockInterruptedException(name(), ex);

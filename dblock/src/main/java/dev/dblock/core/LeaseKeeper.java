@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.Optional;
 
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -15,6 +16,7 @@ import dev.dblock.store.LockRepository;
 import dev.dblock.store.StoreTimeoutException;
 import dev.dblock.support.Durations;
 import dev.dblock.transaction.LockTransactions;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -196,6 +198,10 @@ final class LeaseKeeper {
 			throw ex;
 		}
 		checkNotOver(lease);
+	}
+
+	Optional<String> closeRequests(Lease lease, @Nullable String seen) {
+		return this.repository.closeRequests(lease.key(), seen, this.timeout);
 	}
 
 	private void refusedToExtend(Lease lease) {

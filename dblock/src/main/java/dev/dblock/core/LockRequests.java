@@ -102,7 +102,7 @@ final class LockRequests {
 			AcquireAnswer.Refused refused;
 			try {
 				AcquireRequest request = new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, left,
-						queue.tokens(waiter, terms), null);
+						queue.tokens(waiter, terms), null, terms.askable());
 				AcquireAnswer answer = this.repository
 					.acquire((terms.claim() != null) ? request.withClaim(terms.claim()) : request);
 				if (answer instanceof AcquireAnswer.Granted granted) {

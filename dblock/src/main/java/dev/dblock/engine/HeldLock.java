@@ -1,6 +1,7 @@
 package dev.dblock.engine;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
@@ -62,6 +63,19 @@ public interface HeldLock extends LockHandle {
 	 * unreachable, the failure is only logged.
 	 */
 	void releaseUnused();
+
+	/**
+	 * Refuse requests to run once more from now on, unless there is one that was not seen
+	 * yet.
+	 * @param seen the last request that was seen; {@code null} if there was none
+	 * @return a request that has to be served by another run; empty if there is none, or
+	 * if the lock is no longer held
+	 * @throws dev.dblock.LockInterruptedException if the thread was interrupted
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
+	 * @see LockEngine#acquireAskable
+	 */
+	Optional<String> closeRequests(@Nullable String seen);
 
 	/**
 	 * Begin work in the current thread under a lock that may have been acquired by

@@ -13,6 +13,7 @@ import dev.dblock.claim.Claim;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
+import dev.dblock.store.LockRepository;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
@@ -81,6 +82,32 @@ public interface LockEngine {
 	 */
 	default Attempt acquire(String name, LockOptions options, Duration wait) {
 		return acquire(name, options.waitUpTo(wait));
+	}
+
+	/**
+	 * Request a lock once, for work that the holder repeats if it is asked to.
+	 * @param name the name as used by the application
+	 * @param options the options, completed by the engine's own defaults, except for the
+	 * wait
+	 * @return the grant or the refusal
+	 * @throws IllegalArgumentException if the options have a claim
+	 * @see #acquire(String, LockOptions)
+	 * @see #ask
+	 */
+	default Attempt acquireAskable(String name, LockOptions options) {
+		return acquire(name, options, Duration.ZERO);
+	}
+
+	/**
+	 * Ask the holder of a lock to run its work once more before it releases the lock.
+	 * @param name the name as used by the application
+	 * @return the answer
+	 * @throws LockInterruptedException if the thread is interrupted
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails; the holder may have been asked nevertheless
+	 */
+	default LockRepository.AskAnswer ask(String name) {
+		return LockRepository.AskAnswer.NOT_HELD;
 	}
 
 	/**

@@ -17,6 +17,7 @@ import dev.dblock.LockPage;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
+import dev.dblock.LockedTask;
 import dev.dblock.WhenLost;
 import dev.dblock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
@@ -103,6 +104,31 @@ public final class DefaultLockTemplate implements LockTemplate {
 		}
 		joined.end();
 		return result;
+	}
+
+	@Override
+	public boolean executeOrRunAgain(String name, LockOptions options, LockedTask... tasks) {
+		return executeOrRunAgain(name, options, LockedTask.inOrder(tasks), (refusal) -> false);
+	}
+
+	/**
+	 * Execute an action under a lock, or ask the holder to run it once more, as
+	 * {@link #executeOrRunAgain(String, LockOptions, LockedTask...)} does.
+	 * @param name the name of the lock
+	 * @param options how to acquire and hold it
+	 * @param action the work
+	 * @param asked returns the result if the holder was asked
+	 * @param <T> the type of the result
+	 * @return the result of the last run, or of the fallback
+	 */
+	public <T extends @Nullable Object> T executeOrRunAgain(String name, LockOptions options, LockedAction<T> action,
+			LockedFallback<T> asked) {
+		if (this.engine != this.single) {
+			throw new IllegalStateException("Work that runs again on request has a single lock");
+		}
+		Admission.Joined joined = Admission.Joined.find(this.engine, this.engine.fullName(name));
+		return (joined != null) ? run(joined, name, options, action)
+				: new RepeatedWork<>(this.engine, name, options, action).execute(asked);
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package dev.dblock.execution;
 
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -208,6 +209,13 @@ public final class Hold {
 		}
 		this.handle.ensureHeld();
 		return NOTHING;
+	}
+
+	/**
+	 * Refuse requests to run once more, see {@link HeldLock#closeRequests}.
+	 */
+	Optional<String> closeRequests(@Nullable String seen) {
+		return (this.held != null) ? this.held.closeRequests(seen) : Optional.empty();
 	}
 
 	/**

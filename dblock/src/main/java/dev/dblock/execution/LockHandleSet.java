@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -24,6 +25,7 @@ import dev.dblock.engine.HeldLock;
 import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
 
@@ -214,6 +216,14 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	 */
 	private void forgetNews() {
 		this.news.forEach((news) -> this.holds.values().forEach((hold) -> hold.forget(news)));
+	}
+
+	/**
+	 * Return nothing, since only the holder of a single lock is asked.
+	 */
+	@Override
+	public Optional<String> closeRequests(@Nullable String seen) {
+		return Optional.empty();
 	}
 
 	/**

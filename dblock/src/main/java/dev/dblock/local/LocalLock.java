@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.claim.Claim;
@@ -11,6 +13,7 @@ import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecord.LockState;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
+import dev.dblock.store.LockRepository.AskAnswer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +46,13 @@ final class LocalLock {
 	private long leaseMillis;
 
 	private long releasedAt;
+
+	/** Whether the holder can be asked to run once more. */
+	private boolean askable;
+
+	private @Nullable String asked;
+
+	private boolean closed;
 
 	private final Map<String, ClaimRecord> records = new HashMap<>();
 
@@ -128,6 +138,9 @@ final class LocalLock {
 		this.leaseMillis = millis(request.lease());
 		this.expiresAt = endOf(this.leaseMillis, now);
 		this.releasedAt = 0;
+		this.askable = request.askable();
+		this.asked = null;
+		this.closed = false;
 	}
 
 	boolean renew(String by, long now) {
@@ -162,6 +175,25 @@ final class LocalLock {
 		this.releasedAt = now;
 		this.expiresAt = minHoldLeft.isZero() ? FREE : endOf(millis(minHoldLeft), now);
 		return true;
+	}
+
+	AskAnswer ask(String id, long now) {
+		if (this.holder == null || !isTaken(now) || this.closed) {
+			return AskAnswer.NOT_HELD;
+		}
+		if (!this.askable) {
+			return AskAnswer.NOT_ASKABLE;
+		}
+		this.asked = id;
+		return AskAnswer.ASKED;
+	}
+
+	Optional<String> closeRequests(String by, @Nullable String seen) {
+		if (!by.equals(this.holder)) {
+			return Optional.empty();
+		}
+		this.closed = Objects.equals(this.asked, seen);
+		return this.closed ? Optional.empty() : Optional.ofNullable(this.asked);
 	}
 
 	boolean forceRelease(long now) {

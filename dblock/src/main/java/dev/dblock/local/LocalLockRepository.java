@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
@@ -15,6 +16,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.store.ReleaseFeed;
@@ -68,6 +70,17 @@ public final class LocalLockRepository implements LockRepository {
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return this.store.free(lease.name(), (lock, now) -> lock.release(lease.holder(), minHoldLeft, end, now));
+	}
+
+	@Override
+	public AskAnswer ask(String name, String id, Duration timeout) {
+		return this.store.read(name, (lock, now) -> lock.ask(id, now)).orElse(AskAnswer.NOT_HELD);
+	}
+
+	@Override
+	public Optional<String> closeRequests(LeaseKey lease, @Nullable String seen, Duration timeout) {
+		return this.store.read(lease.name(), (lock, now) -> lock.closeRequests(lease.holder(), seen))
+			.flatMap(Function.identity());
 	}
 
 	@Override

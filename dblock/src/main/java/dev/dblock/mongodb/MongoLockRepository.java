@@ -24,6 +24,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.store.ReleaseFeed;
@@ -56,6 +57,8 @@ import org.springframework.util.function.SingletonSupplier;
  *   expiresAt:    ISODate(...),                     // free for others from then on; absent: free
  *   leaseMillis:  NumberLong(30000),                // what a renewal adds
  *   releasedAt:   ISODate(...),                     // null or absent while held
+ *   runAgain:     {holder: "5f1c...",               // only of locks whose holder can be asked to run once more
+ *                  asked: "9a0e...", closed: true}, // the last request; whether the holder refuses more of them
  *   fencePending: true,                             // the last holder was overtaken; absent in a new document
  *   jobs: {                                         // only of locks that were acquired for planned times
  *     "nightly-invoices": {                         // the id of a job; a hash if a field path cannot contain the id
@@ -387,6 +390,18 @@ public final class MongoLockRepository implements LockRepository {
 			Duration timeout) {
 		return execute("release the lock '" + lease.name() + "'", timeout,
 				(statements, store) -> statements.release(store, lease, minHoldLeft, mark, end));
+	}
+
+	@Override
+	public AskAnswer ask(String name, String id, Duration timeout) {
+		return execute("ask the holder of the lock '" + name + "' to run once more", timeout,
+				(statements, store) -> statements.ask(store, name, id));
+	}
+
+	@Override
+	public Optional<String> closeRequests(LeaseKey lease, @Nullable String seen, Duration timeout) {
+		return execute("look for requests to run once more under the lock '" + lease.name() + "'", timeout,
+				(statements, store) -> statements.closeRequests(store, lease, seen));
 	}
 
 	@Override

@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * @param whenLost what happens to the acquiring thread if the lease is lost
  * @param why the purpose of the lock
  * @param claim what the store decides and records with the grant
+ * @param askable whether the holder can be asked to run its work once more
  */
 public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
-		WhenLost whenLost, @Nullable String why, @Nullable Claim claim) {
+		WhenLost whenLost, @Nullable String why, @Nullable Claim claim, boolean askable) {
 
 	/** The unit of the stored dates. */
 	private static final Duration SHORTEST_LEASE = Duration.ofMillis(1);
@@ -55,7 +56,21 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 			wait = Duration.ZERO;
 		}
 		return new LeaseTerms(lease, wait, minHold, capped(maxHold), autoRenew,
-				required(options.whenLost(), "whenLost"), options.why(), claim);
+				required(options.whenLost(), "whenLost"), options.why(), claim, false);
+	}
+
+	/**
+	 * Return the terms of a lock that is requested once, and whose holder can be asked to
+	 * run its work once more.
+	 * @return a copy
+	 * @throws IllegalArgumentException if the lock is for a claim
+	 */
+	public LeaseTerms toAskable() {
+		if (this.claim != null) {
+			throw new IllegalArgumentException("A run of a job for its planned time is not repeated on request");
+		}
+		return new LeaseTerms(this.lease, Duration.ZERO, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
+				this.why, null, true);
 	}
 
 	private static void checkLease(Duration lease, boolean autoRenew) {

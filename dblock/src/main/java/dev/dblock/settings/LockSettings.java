@@ -191,6 +191,18 @@ public final class LockSettings {
 		/** No settings. */
 		public static final Setting NOTHING = new Setting(LockOptions.defaults(), null);
 
+		/**
+		 * Check the settings.
+		 * @throws IllegalArgumentException if they declare that methods run again, which
+		 * only the methods themselves can
+		 */
+		public Setting {
+			if (whenUnavailable == WhenUnavailable.RUN_AGAIN) {
+				throw new IllegalArgumentException("RUN_AGAIN is declared on the method (whenUnavailable), since not"
+						+ " every method can run again. Here, choose skip, throw or default");
+			}
+		}
+
 		Setting orElse(Setting other) {
 			return new Setting(this.options.orElse(other.options),
 					(this.whenUnavailable != null) ? this.whenUnavailable : other.whenUnavailable);

@@ -19,9 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param tokens how many fencing tokens to reserve with the grant: one for the holder,
  * the others for threads to which the lock may be handed over
  * @param claim what else the store decides and records; {@code null} for a plain lock
+ * @param askable whether the holder can be {@linkplain LockRepository#ask asked} to run
+ * its work once more
  */
 public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, String thread, String why, Duration timeout,
-		int tokens, @Nullable Claim claim) {
+		int tokens, @Nullable Claim claim, boolean askable) {
 
 	/**
 	 * The number of tokens that the store's clock counts in a millisecond.
@@ -38,7 +40,7 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	 * @param timeout how long the request may take in total
 	 */
 	public AcquireRequest(LeaseKey key, Duration lease, String acquirer, String thread, String why, Duration timeout) {
-		this(key, lease, acquirer, thread, why, timeout, USUAL_TOKENS, null);
+		this(key, lease, acquirer, thread, why, timeout, USUAL_TOKENS, null, false);
 	}
 
 	/**
@@ -48,7 +50,8 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	 * @return the request
 	 */
 	public AcquireRequest withClaim(Claim claim) {
-		return new AcquireRequest(this.key, this.lease, this.acquirer, this.thread, this.why, this.timeout, 1, claim);
+		return new AcquireRequest(this.key, this.lease, this.acquirer, this.thread, this.why, this.timeout, 1, claim,
+				false);
 	}
 
 	/**

@@ -115,6 +115,34 @@ public interface LockRepository {
 	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end, Duration timeout);
 
 	/**
+	 * Ask the holder of a lock to run its work once more before it releases the lock. The
+	 * request is recorded for the holder, whose next {@link #closeRequests} returns it.
+	 * @param name the full name of the lock
+	 * @param id the random id of the request
+	 * @param timeout how long the request may take in total
+	 * @return whether the holder will run its work once more, unless it loses the lock
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
+	 */
+	default AskAnswer ask(String name, String id, Duration timeout) {
+		return AskAnswer.NOT_ASKABLE;
+	}
+
+	/**
+	 * Refuse requests to run once more from now on, unless there is one that the holder
+	 * has not seen yet.
+	 * @param lease the lease, which was requested as one whose holder can be asked
+	 * @param seen the id of the last request that the holder has seen; {@code null} if
+	 * there was none
+	 * @param timeout how long the request may take in total
+	 * @return the id of a request that the holder has to serve by another run; empty if
+	 * there is none, or if the acquisition is no longer the holder
+	 */
+	default Optional<String> closeRequests(LeaseKey lease, @Nullable String seen, Duration timeout) {
+		return Optional.empty();
+	}
+
+	/**
 	 * Return the state of one lock.
 	 * @param name its full name
 	 * @return its state, or empty if there is no document
@@ -231,6 +259,29 @@ public interface LockRepository {
 		 * Set it: the outcome of a transaction of this acquisition is not known.
 		 */
 		SET
+
+	}
+
+	/**
+	 * The answer to a request to run once more.
+	 */
+	enum AskAnswer {
+
+		/**
+		 * The holder has been asked.
+		 */
+		ASKED,
+
+		/**
+		 * Nobody holds the lock, or its holder is about to release it. The caller can
+		 * acquire it.
+		 */
+		NOT_HELD,
+
+		/**
+		 * The lock is held for work that is not repeated.
+		 */
+		NOT_ASKABLE
 
 	}
 

@@ -23,6 +23,7 @@ import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import org.awaitility.Awaitility;
@@ -302,7 +303,8 @@ public abstract class LockRepositoryContract {
 		Granted first = granted("stock");
 		expire("stock");
 		LeaseKey key = key("stock");
-		AcquireRequest request = new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT, 50_000, null);
+		AcquireRequest request = new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT, 50_000, null,
+				false);
 		Granted granted = (Granted) locks().acquire(request);
 		assertThat(granted.token()).isGreaterThan(first.lastToken());
 		assertThat(granted.lastToken()).isEqualTo(granted.token() + 49_999);
@@ -642,6 +644,121 @@ public abstract class LockRepositoryContract {
 	void anUnknownNameIsNotFound() {
 		assertThat(locks().find("nothing")).isEmpty();
 		assertThat(locks().findAll(ListRequest.all("")).locks()).isEmpty();
+	}
+
+	@Test
+	void aHolderIsAskedUntilItClosesTheRequests() {
+		LeaseKey key = acquiredAskable("index");
+		assertThat(ask("index", "first")).isEqualTo(AskAnswer.ASKED);
+		assertThat(ask("index", "second")).isEqualTo(AskAnswer.ASKED);
+		assertThat(closeRequests(key, null)).isEqualTo("second");
+		assertThat(ask("index", "third")).isEqualTo(AskAnswer.ASKED);
+		assertThat(closeRequests(key, "second")).isEqualTo("third");
+		assertThat(closeRequests(key, "third")).isNull();
+		assertThat(ask("index", "fourth")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(look("index").held()).isTrue();
+		// Repeated, since the answer may have been lost
+		assertThat(closeRequests(key, "third")).isNull();
+		assertThat(release(key, Duration.ZERO)).isTrue();
+		assertThat(ask("index", "fifth")).isEqualTo(AskAnswer.NOT_HELD);
+	}
+
+	@Test
+	void aHolderThatWasNotAskedClosesTheRequests() {
+		LeaseKey key = acquiredAskable("index");
+		assertThat(closeRequests(key, null)).isNull();
+		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NOT_HELD);
+	}
+
+	@Test
+	void theNextHolderIsAskedAnew() {
+		LeaseKey first = acquiredAskable("index");
+		ask("index", "first");
+		closeRequests(first, "first");
+		release(first, Duration.ZERO);
+		LeaseKey second = acquiredAskable("index");
+		assertThat(ask("index", "second")).isEqualTo(AskAnswer.ASKED);
+		assertThat(closeRequests(second, null)).isEqualTo("second");
+		expire("index");
+		LeaseKey third = acquiredAskable("index");
+		assertThat(closeRequests(second, "second")).isNull();
+		assertThat(ask("index", "third")).isEqualTo(AskAnswer.ASKED);
+		assertThat(closeRequests(third, null)).isEqualTo("third");
+	}
+
+	@Test
+	void aRequestDoesNotOutliveTheLeaseOfTheHolder() {
+		LeaseKey key = acquiredAskable("index");
+		expire("index");
+		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(closeRequests(key, null)).isNull();
+	}
+
+	@Test
+	void onlyAHolderThatRunsAgainIsAsked() {
+		assertThat(ask("index", "first")).isEqualTo(AskAnswer.NOT_HELD);
+		LeaseKey askable = acquiredAskable("index");
+		release(askable, Duration.ZERO);
+		LeaseKey other = acquired("index");
+		assertThat(ask("index", "second")).isEqualTo(AskAnswer.NOT_ASKABLE);
+		assertThat(closeRequests(other, null)).isNull();
+		expire("index");
+		assertThat(ask("index", "third")).isEqualTo(AskAnswer.NOT_HELD);
+	}
+
+	@Test
+	void aLockInItsMinimumHoldIsNotAsked() {
+		LeaseKey key = acquiredAskable("index");
+		closeRequests(key, null);
+		release(key, LEASE);
+		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NOT_HELD);
+	}
+
+	@Test
+	void aRequestChangesNothingElse() {
+		LeaseKey key = acquiredAskable("index");
+		LockInfo before = look("index");
+		ask("index", "first");
+		closeRequests(key, null);
+		closeRequests(key, "first");
+		LockInfo after = look("index");
+		assertThat(after.expiresAt()).isEqualTo(before.expiresAt());
+		assertThat(after.updatedAt()).isEqualTo(before.updatedAt());
+		assertThat(after.token()).isEqualTo(before.token());
+		assertThat(locks().renew(List.of(key), TIMEOUT)).isEmpty();
+	}
+
+	@Test
+	void noRequestIsLostInARaceWithTheEndOfTheWork() throws Exception {
+		ExecutorService executor = Executors.newSingleThreadExecutor();
+		try {
+			for (int i = 0; i < 50; i++) {
+				LeaseKey key = acquiredAskable("index");
+				String id = "request-" + i;
+				Future<AskAnswer> answer = executor.submit(() -> ask("index", id));
+				boolean served = closeRequests(key, null) != null;
+				assertThat(answer.get()).isEqualTo(served ? AskAnswer.ASKED : AskAnswer.NOT_HELD);
+				release(key, Duration.ZERO);
+			}
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+	private LeaseKey acquiredAskable(String name) {
+		LeaseKey key = key(name);
+		AcquireRequest request = new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT, 1, null, true);
+		assertThat(locks().acquire(request)).isInstanceOf(Granted.class);
+		return key;
+	}
+
+	private AskAnswer ask(String name, String id) {
+		return locks().ask(name, id, TIMEOUT);
+	}
+
+	private String closeRequests(LeaseKey key, String seen) {
+		return locks().closeRequests(key, seen, TIMEOUT).orElse(null);
 	}
 
 }

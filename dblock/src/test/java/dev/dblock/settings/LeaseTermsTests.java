@@ -30,7 +30,7 @@ class LeaseTermsTests {
 	void takesWhatIsLeftOutFromTheDefaults() {
 		LeaseTerms terms = terms(LockOptions.defaults());
 		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO, Duration.ZERO,
-				true, WhenLost.NOTIFY, null, null));
+				true, WhenLost.NOTIFY, null, null, false));
 	}
 
 	@Test
@@ -43,7 +43,7 @@ class LeaseTermsTests {
 			.whenLost(WhenLost.INTERRUPT)
 			.why("invoices"));
 		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(20), Duration.ofSeconds(5),
-				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null));
+				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null, false));
 	}
 
 	@Test

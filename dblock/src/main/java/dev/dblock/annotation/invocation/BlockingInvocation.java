@@ -53,6 +53,11 @@ final class BlockingInvocation implements InvocationStrategy {
 			return invocation.proceed();
 		}
 		try {
+			if (call.runsAgain()) {
+				return call.template()
+					.<@Nullable Object>executeOrRunAgain(call.name(), call.options(), () -> runAgain(operation, call),
+							call);
+			}
 			return call.template()
 				.<@Nullable Object>execute(call.name(), call.options(), () -> run(operation, call), call);
 		}
@@ -68,6 +73,10 @@ final class BlockingInvocation implements InvocationStrategy {
 		Object result = this.results.ended(operation.method(), call.proceed());
 		call.ended();
 		return result;
+	}
+
+	private @Nullable Object runAgain(LockedOperation operation, LockCall call) throws Throwable {
+		return this.results.ended(operation.method(), call.proceedAgain());
 	}
 
 	// A scheduler ignores the result of a skipped job, so a primitive default will do

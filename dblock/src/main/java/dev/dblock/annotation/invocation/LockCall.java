@@ -19,6 +19,7 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.settings.LockSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.slf4j.event.Level;
 
 import org.springframework.dao.DataAccessException;
@@ -149,6 +150,23 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 		begin();
 		granted(LockContext.current());
 		return this.invocation.proceed();
+	}
+
+	/**
+	 * Whether the method runs once more in this call if other calls ask for it.
+	 */
+	boolean runsAgain() {
+		return this.several == null && this.operation.unavailable(setting(this.name),
+				isByOtherCode()) instanceof UnavailableHandler.RunAgain;
+	}
+
+	/**
+	 * Proceed to the method, which can be done several times.
+	 */
+	@Nullable Object proceedAgain() throws Throwable {
+		begin();
+		granted(LockContext.current());
+		return ((ProxyMethodInvocation) this.invocation).invocableClone().proceed();
 	}
 
 	/**

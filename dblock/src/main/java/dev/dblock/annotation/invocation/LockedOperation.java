@@ -40,6 +40,13 @@ public record LockedOperation(LockedMethod method, List<MethodLock> locks, Invoc
 	}
 
 	/**
+	 * Whether the method is declared to run once more if other calls ask for it.
+	 */
+	public boolean runsAgain() {
+		return this.declared instanceof UnavailableHandler.RunAgain;
+	}
+
+	/**
 	 * Return the handler for a lock that is not available. The settings for the lock's
 	 * name override the declaration. A method is never skipped if its caller could not
 	 * distinguish that from a result. A method that is skipped by default because a

@@ -1,5 +1,6 @@
 package dev.dblock.annotation.invocation;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -8,6 +9,8 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockOptions;
@@ -204,6 +207,9 @@ final class LockedOperationParser {
 		WhenUnavailable wanted = only(declaration, "whenUnavailable", DistributedLock::whenUnavailable,
 				WhenUnavailable.DEFAULT);
 		String fallback = only(declaration, "fallback", DistributedLock::fallback, "");
+		if (fallback.isEmpty() && wanted == WhenUnavailable.RUN_AGAIN) {
+			return runAgain(declaration, strategy);
+		}
 		if (fallback.isEmpty()) {
 			return UnavailableHandler.skips(wanted, declaration.method())
 					? new UnavailableHandler.Skip(declaration.method(), strategy) : UnavailableHandler.THROW;
@@ -214,6 +220,36 @@ final class LockedOperationParser {
 							wanted));
 		}
 		return FallbackMethod.of(declaration.method(), fallback);
+	}
+
+	private static UnavailableHandler runAgain(LockDeclaration declaration, InvocationStrategy strategy) {
+		String refused = "whenUnavailable = RUN_AGAIN is set, but ";
+		if (!(strategy instanceof BlockingInvocation)) {
+			throw new IllegalArgumentException(
+					refused + "the method returns before its work has ended; finish the work in the method");
+		}
+		if (declaration.annotations().size() > 1) {
+			throw new IllegalArgumentException(refused + "the method has several locks; declare one");
+		}
+		DistributedLock lock = declaration.annotations().get(0);
+		if (lock.waitSeconds() != DistributedLock.NOT_SET || !lock.waitString().isEmpty()) {
+			throw new IllegalArgumentException(refused + "such a call never waits; remove the wait");
+		}
+		Method method = declaration.method().method();
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			if (!isInName(lock.name(), method.getParameters()[i].getName(), i)) {
+				throw new IllegalArgumentException(refused
+						+ "the parameter %d is not a part of the name, so that the run of another call may have another argument; add #{#a%d} to the name, or remove the parameter"
+							.formatted(i + 1, i));
+			}
+		}
+		refuseSkip(strategy, "set whenUnavailable = THROW");
+		return new UnavailableHandler.RunAgain(strategy);
+	}
+
+	private static boolean isInName(String name, String parameter, int index) {
+		return Stream.of(parameter, "a" + index, "p" + index)
+			.anyMatch((variable) -> name.matches("(?s).*#\\{\\s*#" + Pattern.quote(variable) + "\\s*}.*"));
 	}
 
 	/**

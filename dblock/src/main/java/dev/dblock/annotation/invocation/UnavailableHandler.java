@@ -51,6 +51,20 @@ interface UnavailableHandler {
 	};
 
 	/**
+	 * Has asked the holder to run the method once more.
+	 *
+	 * @param strategy provides the result of this call
+	 */
+	record RunAgain(InvocationStrategy strategy) implements UnavailableHandler {
+
+		@Override
+		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
+			return this.strategy.skipped();
+		}
+
+	}
+
+	/**
 	 * Skips the method.
 	 *
 	 * @param method the method

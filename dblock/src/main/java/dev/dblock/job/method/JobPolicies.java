@@ -33,6 +33,9 @@ final class JobPolicies {
 	private static final String SEVERAL_LOCKS = "a planned time needs a lock of its own, but the method has several;"
 			+ " declare the others on a method that it calls";
 
+	private static final String RUNS_AGAIN = "a run for a planned time is not repeated on request, but whenUnavailable ="
+			+ " RUN_AGAIN is set; declare it on a method that this one calls";
+
 	private static final String UNKNOWN_LOCK = "whenMissed = RUN needs the run record at startup, but the name of the"
 			+ " lock is known only when the method is called; give the lock a name without expressions";
 
@@ -67,7 +70,7 @@ final class JobPolicies {
 			.map((setting) -> setting.options().orElse(operation.options()))
 			.orElse(operation.options());
 		return declaration(operation.method().method(), null, name, lock.template(), engine, options,
-				(operation.names().size() > 1) ? SEVERAL_LOCKS : null);
+				(operation.names().size() > 1) ? SEVERAL_LOCKS : operation.runsAgain() ? RUNS_AGAIN : null);
 	}
 
 	JobMethod.Declaration declaration(Method method, JobMethods.LockOfJob lock) {
@@ -81,13 +84,13 @@ final class JobPolicies {
 	 * @param name the name of its lock; {@code null} if only a call determines it
 	 * @param template the name of its lock as it is declared
 	 * @param options the options of its lock
-	 * @param severalLocks why the method cannot run once per planned time, if it has
-	 * several locks
+	 * @param obstacle why the method cannot run once per planned time; {@code null} if it
+	 * can
 	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
 	 * that cannot be resolved
 	 */
 	private JobMethod.Declaration declaration(Method method, @Nullable String defaultId, @Nullable String name,
-			String template, LockEngine engine, LockOptions options, @Nullable String severalLocks) {
+			String template, LockEngine engine, LockOptions options, @Nullable String obstacle) {
 		JobPolicy policy = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
 			.get(JobPolicy.class)
 			.synthesize(MergedAnnotation::isPresent)
@@ -105,14 +108,11 @@ final class JobPolicies {
 		if (whenMissed == null) {
 			whenMissed = (policy != null) ? policy.whenMissed() : WhenMissed.SKIP;
 		}
-		String obstacle = severalLocks;
-		if (obstacle == null && whenMissed == WhenMissed.RUN && name == null) {
-			obstacle = UNKNOWN_LOCK;
-		}
+		String unknown = (whenMissed == WhenMissed.RUN && name == null) ? UNKNOWN_LOCK : null;
 		return new JobMethod.Declaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
-				options.waitUpTo(), options.minHold(), obstacle, whenClockChanges(policy, settings),
-				method(method, policy));
+				options.waitUpTo(), options.minHold(), (obstacle != null) ? obstacle : unknown,
+				whenClockChanges(policy, settings), method(method, policy));
 	}
 
 	/**

@@ -232,6 +232,9 @@ final class ClassicStatements extends CommonStatements {
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.CLEAN_UP_AT, date(cleanUpAt(found,
 					Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + LeaseTimes.keptFor(request.claim()))));
+		if (request.askable()) {
+			set.append(LockDocument.RUN_AGAIN, LockDocument.askable(text(request.key().holder())));
+		}
 		if (found != null) {
 			set.append(LockDocument.FENCE_PENDING,
 					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));

@@ -19,6 +19,7 @@ import dev.dblock.mongodb.request.ClaimStatements.Reopening;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.StoreTimeoutException;
 import org.bson.BsonBoolean;
@@ -259,6 +260,50 @@ abstract class CommonStatements implements Statements {
 		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
 		BsonDocument update = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep);
 		return (end != null) ? releaseClaim(store, lease, update, end) : updateUnrecorded(store, heldBy(lease), update);
+	}
+
+	/**
+	 * Record a request for the holder that was read. Only a lease that has not ended by
+	 * the server's clock counts, since its holder may have crashed.
+	 */
+	@Override
+	public final AskAnswer ask(StoreRequest store, String name, String id) {
+		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+		LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
+		String holder = (found != null) ? found.holder() : null;
+		if (found == null || holder == null) {
+			return AskAnswer.NOT_HELD;
+		}
+		if (!found.isAskable()) {
+			return find(store, name).filter((lock) -> lock.held() && holder.equals(lock.holder())).isPresent()
+					? AskAnswer.NOT_ASKABLE : AskAnswer.NOT_HELD;
+		}
+		BsonDocument filter = askable(new LeaseKey(name, holder)).append(LockDocument.RUN_AGAIN_CLOSED, IS_ABSENT);
+		filter.putAll(stillTaken(store));
+		return update(store, filter, doc("$set", doc(LockDocument.RUN_AGAIN_ASKED, text(id)))) ? AskAnswer.ASKED
+				: AskAnswer.NOT_HELD;
+	}
+
+	/**
+	 * Close the requests only if the last one is the one that the holder has seen.
+	 */
+	@Override
+	public final Optional<String> closeRequests(StoreRequest store, LeaseKey lease, @Nullable String seen) {
+		BsonDocument filter = askable(lease).append(LockDocument.RUN_AGAIN_ASKED,
+				(seen != null) ? text(seen) : IS_ABSENT);
+		while (!update(store, filter, doc("$set", doc(LockDocument.RUN_AGAIN_CLOSED, BsonBoolean.TRUE)))) {
+			BsonDocument stored = store.collection().find(askable(lease)).first();
+			LockDocument found = (stored != null) ? LockDocument.readIfOurs(stored).orElse(null) : null;
+			String asked = (found != null) ? found.asked() : null;
+			if (asked == null || !asked.equals(seen)) {
+				return Optional.ofNullable(asked);
+			}
+		}
+		return Optional.empty();
+	}
+
+	private static BsonDocument askable(LeaseKey lease) {
+		return heldBy(lease).append(LockDocument.RUN_AGAIN_HOLDER, text(lease.holder()));
 	}
 
 	@Override

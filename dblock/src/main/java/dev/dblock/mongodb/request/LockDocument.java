@@ -46,6 +46,21 @@ public final class LockDocument {
 
 	static final String FENCE_PENDING = "fencePending";
 
+	/**
+	 * Who can be asked to run once more, by whom it was asked, and whether it still can.
+	 */
+	static final String RUN_AGAIN = "runAgain";
+
+	private static final String ASKED_HOLDER = "holder";
+
+	private static final String ASKED = "asked";
+
+	static final String RUN_AGAIN_HOLDER = RUN_AGAIN + "." + ASKED_HOLDER;
+
+	static final String RUN_AGAIN_ASKED = RUN_AGAIN + "." + ASKED;
+
+	static final String RUN_AGAIN_CLOSED = RUN_AGAIN + ".closed";
+
 	static final String JOBS = "jobs";
 
 	/**
@@ -189,6 +204,31 @@ public final class LockDocument {
 
 	boolean isFencePending() {
 		return BsonBoolean.TRUE.equals(this.fields.get(FENCE_PENDING));
+	}
+
+	/**
+	 * Return what a grant records of a holder that can be asked to run once more.
+	 */
+	static BsonDocument askable(BsonValue holder) {
+		return new BsonDocument(ASKED_HOLDER, holder);
+	}
+
+	/**
+	 * Return whether the holder can be asked to run once more, or could be.
+	 */
+	boolean isAskable() {
+		String holder = holder();
+		return holder != null && this.fields.get(RUN_AGAIN) instanceof BsonDocument runAgain
+				&& new BsonString(holder).equals(runAgain.get(ASKED_HOLDER));
+	}
+
+	/**
+	 * Return the id of the last request to run once more, or {@code null} if there is
+	 * none.
+	 */
+	@Nullable String asked() {
+		return (this.fields.get(RUN_AGAIN) instanceof BsonDocument runAgain
+				&& runAgain.get(ASKED) instanceof BsonString asked) ? asked.getValue() : null;
 	}
 
 	LockInfo toInfo(long now) {

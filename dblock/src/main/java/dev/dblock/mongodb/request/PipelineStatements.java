@@ -403,7 +403,7 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	private BsonDocument usualGrant(AcquireRequest request) {
-		return new BsonDocument(LockDocument.HOLDER, literal(request.key().holder()))
+		BsonDocument grant = new BsonDocument(LockDocument.HOLDER, literal(request.key().holder()))
 			.append(LockDocument.ACQUIRER, literal(request.acquirer()))
 			.append(LockDocument.THREAD, literal(request.thread()))
 			.append(LockDocument.WHY, literal(request.why()))
@@ -415,6 +415,8 @@ final class PipelineStatements extends CommonStatements {
 			.append(LockDocument.RELEASED_AT, BsonNull.VALUE)
 			.append(LockDocument.LEASE_MILLIS, number(LeaseTimes.millis(request.lease())))
 			.append(LockDocument.FENCE_PENDING, FENCE_IS_PENDING);
+		return request.askable()
+				? grant.append(LockDocument.RUN_AGAIN, LockDocument.askable(literal(request.key().holder()))) : grant;
 	}
 
 	private BsonDocument freeAt(Duration lease) {

@@ -13,6 +13,7 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,10 @@ public interface Statements {
 	boolean extendExactly(StoreRequest store, LeaseKey lease, Duration duration);
 
 	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end);
+
+	AskAnswer ask(StoreRequest store, String name, String id);
+
+	Optional<String> closeRequests(StoreRequest store, LeaseKey lease, @Nullable String seen);
 
 	Optional<ClaimRecord.Status> expire(StoreRequest store, String name, ClaimRecord.Request request);
 

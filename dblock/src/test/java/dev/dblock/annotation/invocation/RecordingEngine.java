@@ -21,6 +21,7 @@ import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
+import dev.dblock.store.LockRepository.AskAnswer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
@@ -157,6 +158,15 @@ public class RecordingEngine implements LockEngine {
 		Handle handle = new Handle(fullName);
 		this.held.put(fullName, handle);
 		return new LockEngine.Granted(handle);
+	}
+
+	@Override
+	public AskAnswer ask(String name) {
+		if (!this.heldElsewhere.contains(fullName(name))) {
+			return AskAnswer.NOT_HELD;
+		}
+		this.events.add("ask " + name);
+		return AskAnswer.ASKED;
 	}
 
 	@Override

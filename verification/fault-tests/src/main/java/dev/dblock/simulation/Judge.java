@@ -107,6 +107,13 @@ final class Judge {
 		}
 	}
 
+	/**
+	 * Return the first token of the last acquisition.
+	 */
+	long granted(String name) {
+		return this.granted.getOrDefault(name, 0L);
+	}
+
 	private void requireMinHold(String name, String what) {
 		if (this.scheduler.now() < this.minHolds.getOrDefault(name, 0L)) {
 			this.journal.violation("'%s' was %s during the minimum hold of another".formatted(name, what));

@@ -61,7 +61,8 @@ final class NetworkRepository implements LockRepository {
 	@Override
 	public AcquireAnswer acquire(AcquireRequest request) {
 		AcquireRequest longer = new AcquireRequest(request.key(), request.lease().plus(KEPT), request.acquirer(),
-				request.thread(), request.why(), request.timeout(), request.tokens(), request.claim());
+				request.thread(), request.why(), request.timeout(), request.tokens(), request.claim(),
+				request.askable());
 		Consumer<AcquireAnswer> applied = (answer) -> {
 			if (answer instanceof AcquireAnswer.Granted grant) {
 				this.judge.granted(this.instance, request, grant.token());
@@ -130,6 +131,16 @@ final class NetworkRepository implements LockRepository {
 			}
 			return released;
 		}, timeout);
+	}
+
+	@Override
+	public AskAnswer ask(String name, String id, Duration timeout) {
+		return send(() -> this.store.ask(name, id, timeout), timeout);
+	}
+
+	@Override
+	public Optional<String> closeRequests(LeaseKey lease, @Nullable String seen, Duration timeout) {
+		return send(() -> this.store.closeRequests(lease, seen, timeout), timeout);
 	}
 
 	@Override

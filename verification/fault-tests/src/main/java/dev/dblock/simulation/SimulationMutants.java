@@ -62,6 +62,11 @@ final class SimulationMutants {
 						"return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);", "return false;"),
 				new Mutant("skip the owner check", store, "if (!mine && (isTaken(now) || (decision",
 						"if (!mine && ((decision"),
+				new Mutant("requests closed though there is a new one", store,
+						"this.closed = Objects.equals(this.asked, seen);", "this.closed = true;"),
+				new Mutant("a holder asked that has closed its requests", store, "|| this.closed) {", ") {"),
+				new Mutant("requests not closed before the release", "execution/RepeatedWork.java",
+						"seen = close(hold, seen);\n\t\t\tif (seen == null) {", "if (seen == null) {"),
 				new Mutant("release by name", store,
 						"if (!by.equals(this.holder)) {\n\t\t\treturn false;\n\t\t}\n\t\tif (end",
 						"if (this.holder == null) {\n\t\t\treturn false;\n\t\t}\n\t\tif (end"),
@@ -172,8 +177,14 @@ final class SimulationMutants {
 		String pipeline = "mongodb/request/PipelineStatements.java";
 		String classic = "mongodb/request/ClassicStatements.java";
 		String common = "mongodb/request/CommonStatements.java";
-		return List.of(new Mutant("pipeline: skip the owner check", pipeline,
-				"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),", "OURS_AND_FREE = doc(\"$and\","),
+		return List.of(new Mutant("pipeline: requests closed though there is a new one", common,
+				"BsonDocument filter = askable(lease).append(LockDocument.RUN_AGAIN_ASKED,\n\t\t\t\t(seen != null) ? text(seen) : IS_ABSENT);",
+				"BsonDocument filter = askable(lease);"),
+				new Mutant("classic: a holder asked that has closed its requests", common,
+						".append(LockDocument.RUN_AGAIN_CLOSED, IS_ABSENT)", ""),
+				new Mutant("pipeline: skip the owner check", pipeline,
+						"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
+						"OURS_AND_FREE = doc(\"$and\","),
 				new Mutant("pipeline: a lease that ends early", pipeline,
 						"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
 						"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, doc(\"$add\", NOW, number(1500))),"),

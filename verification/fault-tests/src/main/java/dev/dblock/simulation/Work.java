@@ -572,6 +572,39 @@ final class Work {
 	}
 
 	/**
+	 * Bring something up to date, or let the holder do it once more.
+	 */
+	private void runAgain(String name) {
+		RequestedRuns requested = this.world.requestedRuns();
+		for (int i = this.random.nextInt(4); i >= 0; i--) {
+			long called = this.world.scheduler().now();
+			LockHandle[] held = new LockHandle[1];
+			boolean ran = true;
+			try {
+				ran = this.template.executeOrRunAgain(RequestedRuns.NAME, LockOptions.lease(LEASE), () -> {
+					requested.begun();
+					ObservedLock lock = current();
+					held[0] = lock.handle();
+					work(lock, 3, SECOND / 2);
+					if (this.random.nextInt(6) == 0) {
+						throw new ExpectedFailure();
+					}
+				});
+			}
+			catch (ExpectedFailure ex) {
+				this.world.journal().add("the last run of " + this.thread.name() + " failed");
+			}
+			if (!ran) {
+				requested.asked(called);
+			}
+			else if (!Thread.currentThread().isInterrupted()) {
+				requested.ended(held[0].token());
+			}
+			pause(SECOND / 3);
+		}
+	}
+
+	/**
 	 * Commit transactions, each with a session of its own, since a session keeps its
 	 * slot. The process is often stopped before the fence or before the commit.
 	 */
@@ -610,7 +643,7 @@ final class Work {
 		EXTEND(Work::extend), CLOSE_ELSEWHERE(Work::closeElsewhere), CLOSE_DURING_EXTENSION(Work::closeDuringExtension),
 		FORCE(Work::force), KEEP_UNTIL_SHUTDOWN(Work::keepUntilShutdown), LOCK_VIEW(Work::lockView),
 		RELEASE(Work::release), SEQUENCE(Work::sequence), PLANNED_TIME(Work::plannedTime), INSPECT(Work::inspect),
-		FENCED_COMMITS(Work::fencedCommits);
+		RUN_AGAIN(Work::runAgain), FENCED_COMMITS(Work::fencedCommits);
 
 		/** All that any store has. */
 		private static final List<Kind> ALL = List.of(values()).subList(0, FENCED_COMMITS.ordinal());

@@ -45,6 +45,8 @@ final class World {
 
 	private final Judge judge;
 
+	private final RequestedRuns requestedRuns;
+
 	private final PlannedTimes plannedTimes;
 
 	private final List<Instance> instances = new ArrayList<>();
@@ -76,6 +78,7 @@ final class World {
 		this.versions = options.mode() == Mode.JOBS && options.store() != StoreKind.MEMORY
 				&& scheduler.random().nextBoolean();
 		this.judge = new Judge(scheduler, journal, this::stored);
+		this.requestedRuns = new RequestedRuns(scheduler, journal, this.judge);
 		this.plannedTimes = new PlannedTimes(scheduler, journal, this::storedRuns, this::serverTime);
 	}
 
@@ -231,6 +234,10 @@ final class World {
 
 	Judge judge() {
 		return this.judge;
+	}
+
+	RequestedRuns requestedRuns() {
+		return this.requestedRuns;
 	}
 
 	PlannedTimes plannedTimes() {
