@@ -1,6 +1,7 @@
 package dev.dblock.execution;
 
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
@@ -109,12 +110,16 @@ final class RepeatedWork<T extends @Nullable Object> {
 	}
 
 	private void pause(Duration pause) {
-		try {
-			Thread.sleep(pause.toMillis());
+		long start = System.nanoTime();
+		for (long left = pause.toNanos(); left > 0; left = pause.toNanos() - (System.nanoTime() - start)) {
+			refuseIfInterrupted();
+			LockSupport.parkNanos(this, left);
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockInterruptedException(this.engine.fullName(this.name), ex);
+	}
+
+	private void refuseIfInterrupted() {
+		if (Thread.currentThread().isInterrupted()) {
+			throw new LockInterruptedException(this.engine.fullName(this.name), new InterruptedException());
 		}
 	}
 
@@ -168,9 +173,7 @@ final class RepeatedWork<T extends @Nullable Object> {
 		Duration pause = SHORTEST_PAUSE;
 		try {
 			while (true) {
-				if (Thread.currentThread().isInterrupted()) {
-					throw new LockInterruptedException(hold.handle().name(), new InterruptedException());
-				}
+				refuseIfInterrupted();
 				try {
 					return hold.closeRequests(seen).orElse(null);
 				}

@@ -37,6 +37,8 @@ abstract class DocumentedContext {
 
 	protected Reports reports;
 
+	protected SearchIndex index;
+
 	protected ReactiveTransactionManager reactiveTransactionManager;
 
 	protected Order order;
@@ -90,6 +92,12 @@ abstract class DocumentedContext {
 	interface Orders {
 
 		void save(Order order, long token);
+
+	}
+
+	interface SearchIndex {
+
+		void replace(String region, List<Order> orders);
 
 	}
 
