@@ -16,6 +16,7 @@ import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.Claimed;
 import dev.dblock.mongodb.request.ClaimStatements.Reopening;
+import dev.dblock.mongodb.request.LockDocument.RunAgain;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
@@ -46,6 +47,12 @@ abstract class CommonStatements implements Statements {
 	static final BsonDocument IS_ABSENT = doc("$exists", BsonBoolean.FALSE);
 
 	private static final BsonDocument RELEASED_NOW = doc(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
+
+	private static final String RUN_AGAIN_HOLDER = RunAgain.path(RunAgain.HOLDER);
+
+	private static final String RUN_AGAIN_ASKED = RunAgain.path(RunAgain.ASKED);
+
+	private static final String RUN_AGAIN_CLOSED = RunAgain.path(RunAgain.CLOSED);
 
 	private static final BsonDocument HOLDER = doc(LockDocument.HOLDER, text(""));
 
@@ -278,9 +285,9 @@ abstract class CommonStatements implements Statements {
 			return find(store, name).filter((lock) -> lock.held() && holder.equals(lock.holder())).isPresent()
 					? AskAnswer.NOT_ASKABLE : AskAnswer.NOT_HELD;
 		}
-		BsonDocument filter = askable(new LeaseKey(name, holder)).append(LockDocument.RUN_AGAIN_CLOSED, IS_ABSENT);
+		BsonDocument filter = askable(new LeaseKey(name, holder)).append(RUN_AGAIN_CLOSED, IS_ABSENT);
 		filter.putAll(stillTaken(store));
-		return update(store, filter, doc("$set", doc(LockDocument.RUN_AGAIN_ASKED, text(id)))) ? AskAnswer.ASKED
+		return update(store, filter, doc("$set", doc(RUN_AGAIN_ASKED, text(id)))) ? AskAnswer.ASKED
 				: AskAnswer.NOT_HELD;
 	}
 
@@ -289,9 +296,8 @@ abstract class CommonStatements implements Statements {
 	 */
 	@Override
 	public final Optional<String> closeRequests(StoreRequest store, LeaseKey lease, @Nullable String seen) {
-		BsonDocument filter = askable(lease).append(LockDocument.RUN_AGAIN_ASKED,
-				(seen != null) ? text(seen) : IS_ABSENT);
-		while (!update(store, filter, doc("$set", doc(LockDocument.RUN_AGAIN_CLOSED, BsonBoolean.TRUE)))) {
+		BsonDocument filter = askable(lease).append(RUN_AGAIN_ASKED, (seen != null) ? text(seen) : IS_ABSENT);
+		while (!update(store, filter, doc("$set", doc(RUN_AGAIN_CLOSED, BsonBoolean.TRUE)))) {
 			BsonDocument stored = store.collection().find(askable(lease)).first();
 			LockDocument found = (stored != null) ? LockDocument.readIfOurs(stored).orElse(null) : null;
 			String asked = (found != null) ? found.asked() : null;
@@ -303,7 +309,7 @@ abstract class CommonStatements implements Statements {
 	}
 
 	private static BsonDocument askable(LeaseKey lease) {
-		return heldBy(lease).append(LockDocument.RUN_AGAIN_HOLDER, text(lease.holder()));
+		return heldBy(lease).append(RUN_AGAIN_HOLDER, text(lease.holder()));
 	}
 
 	@Override

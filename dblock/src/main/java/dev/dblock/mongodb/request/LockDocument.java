@@ -46,20 +46,8 @@ public final class LockDocument {
 
 	static final String FENCE_PENDING = "fencePending";
 
-	/**
-	 * Who can be asked to run once more, by whom it was asked, and whether it still can.
-	 */
+	/** The holder that can be asked to run once more, and by whom it was asked. */
 	static final String RUN_AGAIN = "runAgain";
-
-	private static final String ASKED_HOLDER = "holder";
-
-	private static final String ASKED = "asked";
-
-	static final String RUN_AGAIN_HOLDER = RUN_AGAIN + "." + ASKED_HOLDER;
-
-	static final String RUN_AGAIN_ASKED = RUN_AGAIN + "." + ASKED;
-
-	static final String RUN_AGAIN_CLOSED = RUN_AGAIN + ".closed";
 
 	static final String JOBS = "jobs";
 
@@ -210,7 +198,7 @@ public final class LockDocument {
 	 * Return what a grant records of a holder that can be asked to run once more.
 	 */
 	static BsonDocument askable(BsonValue holder) {
-		return new BsonDocument(ASKED_HOLDER, holder);
+		return new BsonDocument(RunAgain.HOLDER, holder);
 	}
 
 	/**
@@ -219,7 +207,7 @@ public final class LockDocument {
 	boolean isAskable() {
 		String holder = holder();
 		return holder != null && this.fields.get(RUN_AGAIN) instanceof BsonDocument runAgain
-				&& new BsonString(holder).equals(runAgain.get(ASKED_HOLDER));
+				&& new BsonString(holder).equals(runAgain.get(RunAgain.HOLDER));
 	}
 
 	/**
@@ -228,7 +216,7 @@ public final class LockDocument {
 	 */
 	@Nullable String asked() {
 		return (this.fields.get(RUN_AGAIN) instanceof BsonDocument runAgain
-				&& runAgain.get(ASKED) instanceof BsonString asked) ? asked.getValue() : null;
+				&& runAgain.get(RunAgain.ASKED) instanceof BsonString asked) ? asked.getValue() : null;
 	}
 
 	LockInfo toInfo(long now) {
@@ -252,6 +240,26 @@ public final class LockDocument {
 	private @Nullable Instant instant(String field) {
 		Long date = date(field);
 		return (date != null) ? Instant.ofEpochMilli(date) : null;
+	}
+
+	/**
+	 * The fields of {@link #RUN_AGAIN}.
+	 */
+	static final class RunAgain {
+
+		static final String HOLDER = "holder";
+
+		static final String ASKED = "asked";
+
+		static final String CLOSED = "closed";
+
+		private RunAgain() {
+		}
+
+		static String path(String field) {
+			return RUN_AGAIN + "." + field;
+		}
+
 	}
 
 }

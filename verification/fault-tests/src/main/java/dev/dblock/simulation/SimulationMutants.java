@@ -178,10 +178,9 @@ final class SimulationMutants {
 		String classic = "mongodb/request/ClassicStatements.java";
 		String common = "mongodb/request/CommonStatements.java";
 		return List.of(new Mutant("pipeline: requests closed though there is a new one", common,
-				"BsonDocument filter = askable(lease).append(LockDocument.RUN_AGAIN_ASKED,\n\t\t\t\t(seen != null) ? text(seen) : IS_ABSENT);",
-				"BsonDocument filter = askable(lease);"),
+				"askable(lease).append(RUN_AGAIN_ASKED, (seen != null) ? text(seen) : IS_ABSENT);", "askable(lease);"),
 				new Mutant("classic: a holder asked that has closed its requests", common,
-						".append(LockDocument.RUN_AGAIN_CLOSED, IS_ABSENT)", ""),
+						".append(RUN_AGAIN_CLOSED, IS_ABSENT)", ""),
 				new Mutant("pipeline: skip the owner check", pipeline,
 						"OURS_AND_FREE = doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
 						"OURS_AND_FREE = doc(\"$and\","),
