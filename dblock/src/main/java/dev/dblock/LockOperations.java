@@ -113,43 +113,48 @@ public interface LockOperations {
 	 * @throws LockLostException if the lease was lost before the work ended
 	 */
 	default void execute(String name, LockOptions options, LockedTask... tasks) {
-		execute(name, options, LockedTask.inOrder(tasks));
+		execute(name, options, inOrder(tasks));
 	}
 
 	/**
 	 * Bring something up to date, see
-	 * {@link #executeOrRunAgain(String, LockOptions, LockedTask...)}.
+	 * {@link #executeOrRunAgain(String, LockOptions, LockedTask)}.
 	 * @param name the name of the lock
-	 * @param tasks the work, usually a single lambda; several are run one after another
+	 * @param task the work
 	 * @return whether the work ran in this call
 	 */
-	default boolean executeOrRunAgain(String name, LockedTask... tasks) {
-		return executeOrRunAgain(name, LockOptions.defaults(), tasks);
+	default boolean executeOrRunAgain(String name, LockedTask task) {
+		return executeOrRunAgain(name, LockOptions.defaults(), task);
 	}
 
 	/**
 	 * Bring something up to date, such as an index or a cache: run the work under a lock,
 	 * or ask the holder of the lock to run it once more. Every call is served by a run
 	 * that begins after it, in this call or another; any number of calls during a run
-	 * cause one more run. If the holder crashes or loses the lock before that, the next
-	 * call runs the work. A wait in the options has no effect. A call in a thread that
-	 * already works under the lock runs the work immediately (re-entry).
+	 * cause one more run. If the holder crashes, loses the lock, is interrupted, or gets
+	 * no answer from the server, the next call serves the requests to it.
 	 * <p>
-	 * This call returns when it has asked, or when nobody has asked for another run. All
-	 * users of the name use this method, with the same work. If a run fails and another
-	 * one was requested meanwhile, the failure is logged, and the outcome is that of the
-	 * last run.
+	 * This call returns when it has asked, or when there is no request for another run.
+	 * All users of the name use this method, with the same work. If a run fails and
+	 * another one was requested meanwhile, the failure is logged, and the outcome is that
+	 * of the last run. A wait and a minimum hold in the options have no effect. A call in
+	 * a thread that already works under the lock runs the work immediately (re-entry).
+	 * <p>
+	 * The thread must not have a transaction: a run by another instance could begin
+	 * before its commit. In Spring's callbacks after the commit, the transaction has not
+	 * ended for its thread, and work that joins it is not committed. So request the work
+	 * there in another thread.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it
-	 * @param tasks the work, usually a single lambda; several are run one after another
+	 * @param task the work, which has ended when it returns
 	 * @return whether the work ran in this call; otherwise the holder was asked
 	 * @throws LockUnavailableException if the lock is held for other work, or does not
 	 * become free although its holder has ended its work
 	 * @throws LockLostException if the lease was lost before the work ended
-	 * @throws IllegalStateException if the thread has a transaction: a run by another
-	 * instance could begin before its commit
+	 * @throws IllegalStateException if the thread has a transaction, or if work under the
+	 * lock continues after the task has returned
 	 */
-	boolean executeOrRunAgain(String name, LockOptions options, LockedTask... tasks);
+	boolean executeOrRunAgain(String name, LockOptions options, LockedTask task);
 
 	/**
 	 * Execute asynchronous work under a lock, see
@@ -326,7 +331,7 @@ public interface LockOperations {
 	 * @throws LockLostException if one of the leases was lost before the work ended
 	 */
 	default void executeAll(Collection<String> names, LockOptions options, LockedTask... tasks) {
-		executeAll(names, options, LockedTask.inOrder(tasks));
+		executeAll(names, options, inOrder(tasks));
 	}
 
 	/**
@@ -358,7 +363,7 @@ public interface LockOperations {
 	 * @throws LockLostException if one of the leases was lost before the work ended
 	 */
 	default void executeAll(Map<String, LockOptions> locks, LockedTask... tasks) {
-		executeAll(locks, LockedTask.inOrder(tasks));
+		executeAll(locks, inOrder(tasks));
 	}
 
 	/**
@@ -633,5 +638,17 @@ public interface LockOperations {
 	 * @return whether it had a holder or was still unavailable
 	 */
 	boolean forceReleaseNow(String name);
+
+	private static LockedAction<Boolean> inOrder(LockedTask... tasks) {
+		if (tasks.length == 0) {
+			throw new IllegalArgumentException("There is no work to run under the lock. Pass a lambda");
+		}
+		return () -> {
+			for (LockedTask task : tasks) {
+				task.run();
+			}
+			return true;
+		};
+	}
 
 }

@@ -13,22 +13,4 @@ public interface LockedTask {
 	 */
 	void run() throws Throwable;
 
-	/**
-	 * Return an action that runs tasks one after another.
-	 * @param tasks the tasks, at least one
-	 * @return the action, whose result is {@code true}
-	 * @throws IllegalArgumentException if there is no task
-	 */
-	static LockedAction<Boolean> inOrder(LockedTask... tasks) {
-		if (tasks.length == 0) {
-			throw new IllegalArgumentException("There is no work to run under the lock. Pass a lambda");
-		}
-		return () -> {
-			for (LockedTask task : tasks) {
-				task.run();
-			}
-			return true;
-		};
-	}
-
 }

@@ -27,13 +27,13 @@ public enum WhenUnavailable {
 	 * For a method that brings something up to date, such as an index or a cache. The
 	 * holder is asked to run the method once more after its current run, and the call
 	 * returns as with {@link #SKIP}. Every call is served by a run that begins after it;
-	 * any number of calls during a run cause one more run. If the holder crashes before
-	 * that, the next call runs the method. Rejected at startup for a method that has
-	 * several locks, or a wait, or returns before its work has ended, for a scheduled
-	 * method that runs once per planned time, and for parameters that are not parts of
-	 * the name, since another call's run has other arguments. A call in a transaction
-	 * fails.
-	 * @see LockOperations#executeOrRunAgain(String, LockOptions, LockedTask...)
+	 * any number of calls during a run cause one more run. Rejected at startup for a
+	 * method that has several locks, a wait, a minimum hold, or more than one parameter,
+	 * or returns before its work has ended, and for a scheduled method that runs once per
+	 * planned time. A parameter must be a part of the name, and of a type that is a
+	 * single value, since the run for another call has the argument of its own. All
+	 * methods with the same name must do the same work.
+	 * @see LockOperations#executeOrRunAgain(String, LockOptions, LockedTask)
 	 */
 	RUN_AGAIN
 

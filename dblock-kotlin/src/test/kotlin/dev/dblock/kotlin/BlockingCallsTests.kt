@@ -49,6 +49,16 @@ class BlockingCallsTests(
     }
 
     @Test
+    fun `once more at the request of others`() {
+        var calls = 0
+        assertThat(locks.executeOrRunAgain("a") { calls++ }).isTrue()
+        testLocks.holdElsewhere("a").use {
+            assertThat(locks.executeOrRunAgain("a", options) { calls++ }).isFalse()
+        }
+        assertThat(calls).isOne()
+    }
+
+    @Test
     fun `with null`() {
         val none: String? = locks.execute("a") { null }
         assertThat(none).isNull()

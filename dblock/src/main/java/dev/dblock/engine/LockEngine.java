@@ -90,7 +90,8 @@ public interface LockEngine {
 	 * @param options the options, completed by the engine's own defaults, except for the
 	 * wait
 	 * @return the grant or the refusal
-	 * @throws IllegalArgumentException if the options have a claim
+	 * @throws IllegalArgumentException if the name or the options are invalid, or if the
+	 * options have a claim
 	 * @see #acquire(String, LockOptions)
 	 * @see #ask
 	 */
@@ -107,7 +108,7 @@ public interface LockEngine {
 	 * fails; the holder may have been asked nevertheless
 	 */
 	default LockRepository.AskAnswer ask(String name) {
-		return LockRepository.AskAnswer.NOT_HELD;
+		return LockRepository.AskAnswer.NO_HOLDER;
 	}
 
 	/**

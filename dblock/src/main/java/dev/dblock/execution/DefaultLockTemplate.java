@@ -107,13 +107,16 @@ public final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
-	public boolean executeOrRunAgain(String name, LockOptions options, LockedTask... tasks) {
-		return executeOrRunAgain(name, options, LockedTask.inOrder(tasks), (refusal) -> false);
+	public boolean executeOrRunAgain(String name, LockOptions options, LockedTask task) {
+		return executeOrRunAgain(name, options, () -> {
+			task.run();
+			return true;
+		}, (refusal) -> false);
 	}
 
 	/**
 	 * Execute an action under a lock, or ask the holder to run it once more, as
-	 * {@link #executeOrRunAgain(String, LockOptions, LockedTask...)} does.
+	 * {@link #executeOrRunAgain(String, LockOptions, LockedTask)} does.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it
 	 * @param action the work

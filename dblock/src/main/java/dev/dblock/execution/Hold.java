@@ -257,7 +257,10 @@ public final class Hold {
 		}
 	}
 
-	private synchronized boolean isShared() {
+	/**
+	 * Whether more than one piece of work uses the lock.
+	 */
+	synchronized boolean isShared() {
 		return this.users > 1;
 	}
 

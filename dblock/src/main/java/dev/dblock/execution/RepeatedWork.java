@@ -10,6 +10,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.support.FailureLog;
 import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Work that brings something up to date. A call that finds the lock held asks the holder
- * to run the work once more. Every call is served by a run that begins after it:
+ * A call of work that brings something up to date. A call that finds the lock held asks
+ * the holder to run the work once more. Every call is served by a run that begins after
+ * it:
  * <ul>
  * <li>The holder closes the requests right before it releases the lock, by a request that
  * has no effect if the holder was asked since it last looked. It then runs the work
@@ -43,6 +48,9 @@ final class RepeatedWork<T extends @Nullable Object> {
 	/** If the options do not have a lease before the lock is acquired. */
 	private static final Duration USUAL_LEASE = Duration.ofSeconds(30);
 
+	private static final String OTHER_WORK = "Its holder does not run its work again on request. Use another name for"
+			+ " other work";
+
 	private static final Logger logger = LoggerFactory.getLogger(RepeatedWork.class);
 
 	private final LockEngine engine;
@@ -52,6 +60,9 @@ final class RepeatedWork<T extends @Nullable Object> {
 	private final LockOptions options;
 
 	private final LockedAction<T> action;
+
+	/** The last request that this holder has seen. */
+	private @Nullable String seen;
 
 	RepeatedWork(LockEngine engine, String name, LockOptions options, LockedAction<T> action) {
 		this.engine = engine;
@@ -65,13 +76,7 @@ final class RepeatedWork<T extends @Nullable Object> {
 	 * @param asked is called if the holder was asked
 	 */
 	T execute(LockedFallback<T> asked) {
-		if (TransactionSynchronizationManager.isActualTransactionActive()) {
-			throw new IllegalStateException(
-					("The work under the lock '%s' must not be requested in a transaction: a run by another instance"
-							+ " could begin before the commit, and would not see its changes. Request it after the"
-							+ " commit")
-						.formatted(this.name));
-		}
+		refuseTransaction();
 		long start = System.nanoTime();
 		Duration pause = SHORTEST_PAUSE;
 		while (true) {
@@ -80,23 +85,40 @@ final class RepeatedWork<T extends @Nullable Object> {
 				return run(new Admission.Acquired(Hold.owned(this.engine, grant.handle())));
 			}
 			LockRefusal refusal = ((LockEngine.Refused) attempt).refusal();
-			switch (this.engine.ask(this.name)) {
-				case ASKED -> {
-					return Admission.unchanged(() -> asked.unavailable(refusal));
-				}
-				case NOT_ASKABLE -> throw new LockRefusal(refusal.name(), refusal.holder(), refusal.waited(),
-						"Its holder does not run its work again on request. Use another name for other work", null)
-					.toException();
-				case NOT_HELD -> {
-					// Usually for the time of one request of the holder
-					if (System.nanoTime() - start > longestWait().toNanos()) {
-						throw refusal.toException();
-					}
-					pause(pause);
-					pause = longer(pause);
-				}
+			AskAnswer answer = this.engine.ask(this.name);
+			if (answer == AskAnswer.ASKED) {
+				logger.debug("The holder of the lock '{}' was asked to run its work once more", refusal.name());
+				return Admission.unchanged(() -> asked.unavailable(refusal));
 			}
+			Duration waited = Duration.ofNanos(System.nanoTime() - start);
+			if (answer == AskAnswer.NOT_ASKABLE || waited.compareTo(longestWait()) > 0) {
+				throw refused(refusal, answer, waited).toException();
+			}
+			// Usually for the time of one request of the holder
+			pause(pause);
+			pause = longer(pause);
 		}
+	}
+
+	/**
+	 * Refuse a transaction of the thread. In Spring's callbacks after the commit, it
+	 * still is the thread's transaction: work that joins it there is not committed.
+	 */
+	private void refuseTransaction() {
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException(
+					("The work under the lock '%s' must not be requested in a transaction: a run by another instance"
+							+ " could begin before the commit, and work after the commit is not committed in this"
+							+ " thread. Request it after the commit, in another thread")
+						.formatted(this.name));
+		}
+	}
+
+	private static LockRefusal refused(LockRefusal refusal, AskAnswer answer, Duration waited) {
+		boolean other = answer == AskAnswer.NOT_ASKABLE && refusal.remark() == null;
+		return new LockRefusal(refusal.name(), refusal.holder(),
+				(answer == AskAnswer.NOT_ASKABLE) ? Duration.ZERO : waited, other ? OTHER_WORK : refusal.remark(),
+				null);
 	}
 
 	/**
@@ -129,88 +151,125 @@ final class RepeatedWork<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Run the work until nobody has asked for another run. The outcome is that of the
+	 * Run the work until there is no request for another run. The outcome is that of the
 	 * last run, which has done the work of all those before it.
 	 */
 	private T run(Admission.Acquired acquired) {
 		Hold hold = acquired.hold();
-		String seen = null;
 		while (true) {
 			T result;
 			try {
 				result = acquired.run(this.action);
+				refuseShared(hold);
+				if (isRequested(hold)) {
+					continue;
+				}
 			}
 			catch (Throwable ex) {
-				boolean stopped = ex instanceof Error || ex instanceof InterruptedException;
-				String asked = stopped ? null : close(hold, seen);
-				if (asked == null) {
-					hold.recordFailure(ex);
-					throw Admission.<RuntimeException>unchanged(hold.leaveAfter(ex));
+				if (isRequestedAfter(ex, hold)) {
+					continue;
 				}
-				LockMdc.log(hold.handle().name(), hold.handle().token(),
-						() -> FailureLog.warn(logger, ex,
-								"The work under the lock '{}' failed, and runs once more, since it was requested again"
-										+ " meanwhile",
-								hold.handle().name()));
-				seen = asked;
-				continue;
+				hold.recordFailure(ex);
+				throw Admission.<RuntimeException>unchanged(hold.leaveAfter(ex));
 			}
-			seen = close(hold, seen);
-			if (seen == null) {
-				hold.leave();
-				return result;
-			}
+			hold.leave();
+			return result;
 		}
 	}
 
 	/**
-	 * Close the requests. If the server does not answer, this is tried again until the
-	 * lease has ended.
-	 * @return a request for another run; {@code null} if there is none, or if there can
-	 * be no other run
+	 * Refuse work that continues under the lock after a run, since another run would
+	 * begin beside it.
 	 */
-	private @Nullable String close(Hold hold, @Nullable String seen) {
+	private void refuseShared(Hold hold) {
+		if (hold.isShared()) {
+			throw new IllegalStateException(
+					("Work under the lock '%s' continues after its run, which cannot be repeated"
+							+ " beside it. Finish the work in the run")
+						.formatted(hold.handle().name()));
+		}
+	}
+
+	private boolean isRequestedAfter(Throwable failure, Hold hold) {
+		if (failure instanceof VirtualMachineError || failure instanceof InterruptedException || hold.isShared()) {
+			warnOfRequests(hold, failure);
+			return false;
+		}
+		try {
+			boolean requested = isRequested(hold);
+			if (requested) {
+				log(hold,
+						() -> FailureLog.warn(logger, failure,
+								"The work under the lock '{}' failed, and runs once more,"
+										+ " since it was requested again meanwhile",
+								hold.handle().name()));
+			}
+			return requested;
+		}
+		catch (Throwable ex) {
+			if (ex != failure) {
+				failure.addSuppressed(ex);
+			}
+			return false;
+		}
+	}
+
+	/**
+	 * Close the requests, or return that there is one that has to be served by another
+	 * run. If the server does not answer, this is tried again until the lease has ended.
+	 */
+	private boolean isRequested(Hold hold) {
 		Duration pause = SHORTEST_PAUSE;
 		try {
 			while (true) {
 				refuseIfInterrupted();
 				try {
-					return hold.closeRequests(seen).orElse(null);
+					String asked = hold.closeRequests(this.seen).orElse(null);
+					if (asked == null) {
+						return false;
+					}
+					// The holder can still be the one that was asked after its lease
+					hold.handle().ensureHeld();
+					this.seen = asked;
+					return true;
 				}
-				catch (DataAccessException ex) {
+				catch (TransientDataAccessException | RecoverableDataAccessException
+						| DataAccessResourceFailureException ex) {
 					logger.debug("It is not known yet whether the work under the lock '{}' was requested again",
 							hold.handle().name(), ex);
 				}
-				if (isLost(hold)) {
-					return null;
-				}
+				endIfLost(hold);
 				pause(pause);
 				pause = longer(pause);
 			}
 		}
-		catch (LockInterruptedException ex) {
-			LockMdc
-				.log(hold.handle().name(), hold.handle().token(),
-						() -> logger.warn(
-								"The thread that runs the work under the lock '{}' was interrupted. If the work"
-										+ " was requested again meanwhile, the next call runs it",
-								hold.handle().name()));
-			return null;
+		catch (LockLostException ex) {
+			return false;
+		}
+		catch (LockInterruptedException | DataAccessException ex) {
+			warnOfRequests(hold, ex);
+			return false;
 		}
 	}
 
-	private static boolean isLost(Hold hold) {
+	private static void endIfLost(Hold hold) {
 		try {
 			hold.handle().ensureHeld();
-			return false;
-		}
-		catch (LockLostException ex) {
-			return true;
 		}
 		catch (DataAccessException ex) {
 			logger.debug("It is not known yet whether the lock '{}' is held", hold.handle().name(), ex);
-			return false;
 		}
+	}
+
+	private static void warnOfRequests(Hold hold, Throwable cause) {
+		log(hold,
+				() -> FailureLog.warn(logger, cause,
+						"If the work under the lock '{}' was requested again while it ran," + " the next call runs it",
+						hold.handle().name()));
+	}
+
+	private static void log(Hold hold, Runnable logging) {
+		LockMdc.log(hold.handle().name(), hold.handle().token(), logging);
 	}
 
 }

@@ -179,7 +179,7 @@ final class LocalLock {
 
 	AskAnswer ask(String id, long now) {
 		if (this.holder == null || !isTaken(now) || this.closed) {
-			return AskAnswer.NOT_HELD;
+			return AskAnswer.NO_HOLDER;
 		}
 		if (!this.askable) {
 			return AskAnswer.NOT_ASKABLE;
@@ -192,8 +192,11 @@ final class LocalLock {
 		if (!by.equals(this.holder)) {
 			return Optional.empty();
 		}
-		this.closed = Objects.equals(this.asked, seen);
-		return this.closed ? Optional.empty() : Optional.ofNullable(this.asked);
+		if (!Objects.equals(this.asked, seen)) {
+			return Optional.ofNullable(this.asked);
+		}
+		this.closed = true;
+		return Optional.empty();
 	}
 
 	boolean forceRelease(long now) {

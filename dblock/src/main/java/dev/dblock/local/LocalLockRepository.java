@@ -74,7 +74,7 @@ public final class LocalLockRepository implements LockRepository {
 
 	@Override
 	public AskAnswer ask(String name, String id, Duration timeout) {
-		return this.store.read(name, (lock, now) -> lock.ask(id, now)).orElse(AskAnswer.NOT_HELD);
+		return this.store.read(name, (lock, now) -> lock.ask(id, now)).orElse(AskAnswer.NO_HOLDER);
 	}
 
 	@Override

@@ -61,7 +61,8 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 
 	/**
 	 * Return the terms of a lock that is requested once, and whose holder can be asked to
-	 * run its work once more.
+	 * run its work once more. Such a lock has no minimum hold, in which no holder could
+	 * be asked.
 	 * @return a copy
 	 * @throws IllegalArgumentException if the lock is for a claim
 	 */
@@ -69,7 +70,7 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 		if (this.claim != null) {
 			throw new IllegalArgumentException("A run of a job for its planned time is not repeated on request");
 		}
-		return new LeaseTerms(this.lease, Duration.ZERO, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
+		return new LeaseTerms(this.lease, Duration.ZERO, Duration.ZERO, this.maxHold, this.autoRenew, this.whenLost,
 				this.why, null, true);
 	}
 

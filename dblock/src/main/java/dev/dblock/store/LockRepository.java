@@ -273,10 +273,10 @@ public interface LockRepository {
 		ASKED,
 
 		/**
-		 * Nobody holds the lock, or its holder is about to release it. The caller can
-		 * acquire it.
+		 * There is no holder that takes requests: the lock is free or in its minimum
+		 * hold, or its holder has closed the requests and is about to release it.
 		 */
-		NOT_HELD,
+		NO_HOLDER,
 
 		/**
 		 * The lock is held for work that is not repeated.

@@ -655,19 +655,19 @@ public abstract class LockRepositoryContract {
 		assertThat(ask("index", "third")).isEqualTo(AskAnswer.ASKED);
 		assertThat(closeRequests(key, "second")).isEqualTo("third");
 		assertThat(closeRequests(key, "third")).isNull();
-		assertThat(ask("index", "fourth")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(ask("index", "fourth")).isEqualTo(AskAnswer.NO_HOLDER);
 		assertThat(look("index").held()).isTrue();
 		// Repeated, since the answer may have been lost
 		assertThat(closeRequests(key, "third")).isNull();
 		assertThat(release(key, Duration.ZERO)).isTrue();
-		assertThat(ask("index", "fifth")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(ask("index", "fifth")).isEqualTo(AskAnswer.NO_HOLDER);
 	}
 
 	@Test
 	void aHolderThatWasNotAskedClosesTheRequests() {
 		LeaseKey key = acquiredAskable("index");
 		assertThat(closeRequests(key, null)).isNull();
-		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NO_HOLDER);
 	}
 
 	@Test
@@ -690,20 +690,20 @@ public abstract class LockRepositoryContract {
 	void aRequestDoesNotOutliveTheLeaseOfTheHolder() {
 		LeaseKey key = acquiredAskable("index");
 		expire("index");
-		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NO_HOLDER);
 		assertThat(closeRequests(key, null)).isNull();
 	}
 
 	@Test
 	void onlyAHolderThatRunsAgainIsAsked() {
-		assertThat(ask("index", "first")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(ask("index", "first")).isEqualTo(AskAnswer.NO_HOLDER);
 		LeaseKey askable = acquiredAskable("index");
 		release(askable, Duration.ZERO);
 		LeaseKey other = acquired("index");
 		assertThat(ask("index", "second")).isEqualTo(AskAnswer.NOT_ASKABLE);
 		assertThat(closeRequests(other, null)).isNull();
 		expire("index");
-		assertThat(ask("index", "third")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(ask("index", "third")).isEqualTo(AskAnswer.NO_HOLDER);
 	}
 
 	@Test
@@ -711,7 +711,7 @@ public abstract class LockRepositoryContract {
 		LeaseKey key = acquiredAskable("index");
 		closeRequests(key, null);
 		release(key, LEASE);
-		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NOT_HELD);
+		assertThat(ask("index", "late")).isEqualTo(AskAnswer.NO_HOLDER);
 	}
 
 	@Test
@@ -737,7 +737,7 @@ public abstract class LockRepositoryContract {
 				String id = "request-" + i;
 				Future<AskAnswer> answer = executor.submit(() -> ask("index", id));
 				boolean served = closeRequests(key, null) != null;
-				assertThat(answer.get()).isEqualTo(served ? AskAnswer.ASKED : AskAnswer.NOT_HELD);
+				assertThat(answer.get()).isEqualTo(served ? AskAnswer.ASKED : AskAnswer.NO_HOLDER);
 				release(key, Duration.ZERO);
 			}
 		}

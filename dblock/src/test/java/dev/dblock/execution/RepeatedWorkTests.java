@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -29,8 +31,9 @@ import dev.dblock.local.LocalLockStore;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.LockRepository;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -39,9 +42,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.dao.DataAccessException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.QueryTimeoutException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -55,6 +63,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 @ExtendWith(OutputCaptureExtension.class)
 class RepeatedWorkTests {
 
+	private static final String UNKNOWN = "If the work under the lock 'index' was requested again while it ran, the next"
+			+ " call runs it";
+
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(5), Duration.ZERO, Duration.ZERO,
@@ -66,7 +77,7 @@ class RepeatedWorkTests {
 
 	private final List<String> requests = new CopyOnWriteArrayList<>();
 
-	private final Queue<DataAccessException> failures = new ConcurrentLinkedQueue<>();
+	private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
 	private final List<DefaultLockEngine> engines = new ArrayList<>();
 
@@ -89,10 +100,13 @@ class RepeatedWorkTests {
 	}
 
 	private DefaultLockTemplate instance(String name) {
+		return instance(name, new EngineSettings.HandOff(1, Duration.ZERO));
+	}
+
+	private DefaultLockTemplate instance(String name, EngineSettings.HandOff handOff) {
 		DefaultLockEngine engine = new DefaultLockEngine(recorded(new LocalLockRepository(this.store)),
 				new EngineSettings("", name, DEFAULTS, TIMEOUT,
-						new EngineSettings.Poll(Duration.ofMillis(10), Duration.ofMillis(100), false),
-						new EngineSettings.HandOff(1, Duration.ZERO)),
+						new EngineSettings.Poll(Duration.ofMillis(10), Duration.ofMillis(100), false), handOff),
 				List.of());
 		this.engines.add(engine);
 		return new DefaultLockTemplate(engine);
@@ -108,8 +122,7 @@ class RepeatedWorkTests {
 					if (List.of("acquire", "ask", "closeRequests", "release").contains(method.getName())) {
 						this.requests.add(method.getName());
 					}
-					DataAccessException failure = method.getName().equals("closeRequests") ? this.failures.poll()
-							: null;
+					Throwable failure = method.getName().equals("closeRequests") ? this.failures.poll() : null;
 					if (failure != null) {
 						throw failure;
 					}
@@ -218,18 +231,19 @@ class RepeatedWorkTests {
 	}
 
 	@Test
-	void anErrorEndsTheWork() throws Exception {
+	void anErrorOfTheVirtualMachineEndsTheWork(CapturedOutput output) throws Exception {
 		Future<Boolean> call = this.executor.submit(() -> this.here.executeOrRunAgain("index", () -> {
 			firstRunWaits();
-			throw new AssertionError("scripted");
+			throw new InternalError("scripted");
 		}));
 		assertThat(this.begun.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		assertThat(this.elsewhere.executeOrRunAgain("index", this.runs::incrementAndGet)).isFalse();
 		this.mayEnd.countDown();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get)
-			.withCauseInstanceOf(AssertionError.class);
+			.withCauseInstanceOf(InternalError.class);
 		assertThat(this.runs).hasValue(1);
 		assertThat(this.elsewhere.tryAcquire("index")).isPresent();
+		assertThat(output).contains(UNKNOWN).contains("InternalError: scripted");
 	}
 
 	@Test
@@ -243,7 +257,7 @@ class RepeatedWorkTests {
 		this.mayEnd.countDown();
 		assertThat(call.get()).isTrue();
 		assertThat(this.runs).hasValue(1);
-		assertThat(output).contains("The thread that runs the work under the lock 'index' was interrupted");
+		assertThat(output).contains(UNKNOWN);
 	}
 
 	@Test
@@ -290,7 +304,8 @@ class RepeatedWorkTests {
 	void aHandleOfTheSameThreadIsNotAsked() {
 		try (LockHandle handle = this.here.acquire("index")) {
 			assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> this.here.executeOrRunAgain("index", this.runs::incrementAndGet));
+				.isThrownBy(() -> this.here.executeOrRunAgain("index", this.runs::incrementAndGet))
+				.withMessageContaining("This thread itself holds it");
 			assertThat(this.here.<Boolean>within(handle,
 					() -> this.here.executeOrRunAgain("index", this.runs::incrementAndGet)))
 				.isTrue();
@@ -330,6 +345,98 @@ class RepeatedWorkTests {
 	}
 
 	@Test
+	void aFailureThatWillNotPassEndsTheWork(CapturedOutput output) {
+		this.failures.add(new InvalidDataAccessResourceUsageException("scripted"));
+		assertThat(this.here.executeOrRunAgain("index", this.runs::incrementAndGet)).isTrue();
+		assertThat(output).contains(UNKNOWN).contains("InvalidDataAccessResourceUsageException: scripted");
+		assertThat(this.elsewhere.tryAcquire("index")).isPresent();
+	}
+
+	@Test
+	void theLockIsReleasedWhateverFails() {
+		this.failures.addAll(List.of(new NoClassDefFoundError("scripted"), new NoClassDefFoundError("again")));
+		assertThatExceptionOfType(NoClassDefFoundError.class)
+			.isThrownBy(() -> this.here.executeOrRunAgain("index", this.runs::incrementAndGet))
+			.withMessage("scripted");
+		assertThat(this.elsewhere.tryAcquire("index")).isPresent();
+	}
+
+	@Test
+	void workWhoseLeaseHasEndedDoesNotRunAgainAlthoughNoOtherHasTheLock() throws Exception {
+		CountDownLatch lost = new CountDownLatch(1);
+		Future<Boolean> call = this.executor.submit(() -> this.here.executeOrRunAgain("index",
+				LockOptions.lease(Duration.ofMillis(200)).autoRenew(false), () -> {
+					LockContext.current().orElseThrow().onLost((reason) -> lost.countDown());
+					firstRunWaits();
+				}));
+		assertThat(this.begun.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		this.elsewhere.executeOrRunAgain("index", () -> {
+		});
+		lost.await();
+		this.mayEnd.countDown();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get)
+			.withCauseInstanceOf(LockLostException.class);
+		assertThat(this.runs).hasValue(1);
+	}
+
+	@Test
+	void theLockIsNotHandedOverToOtherWorkOfTheProcess() throws Exception {
+		DefaultLockTemplate handing = instance("handing", new EngineSettings.HandOff(10, TIMEOUT));
+		Future<Boolean> call = inBackground(handing);
+		Future<AskAnswer> waiter = this.executor.submit(() -> {
+			try (LockHandle handle = handing.acquire("index", LockOptions.defaults().waitUpTo(TIMEOUT))) {
+				return this.repository.ask("index", "late", TIMEOUT);
+			}
+		});
+		Awaitility.await().until(() -> this.requests.stream().filter("acquire"::equals).count() >= 1);
+		this.mayEnd.countDown();
+		assertThat(call.get()).isTrue();
+		assertThat(waiter.get()).isEqualTo(AskAnswer.NOT_ASKABLE);
+	}
+
+	@Test
+	void workThatContinuesAfterTheRunIsRefused() {
+		CompletableFuture<Integer> pending = new CompletableFuture<>();
+		assertThatIllegalStateException()
+			.isThrownBy(
+					() -> this.here.executeOrRunAgain("index", () -> this.here.executeAsync("index", () -> pending)))
+			.withMessageContaining("continues after its run")
+			.withMessageContaining("Finish the work in the run");
+		assertThat(this.elsewhere.tryAcquire("index")).isEmpty();
+		pending.complete(1);
+		Awaitility.await().until(() -> this.elsewhere.tryAcquire("index").isPresent());
+	}
+
+	@Test
+	void thereIsNoMinimumHold() {
+		LockOptions options = LockOptions.defaults().minHold(DEFAULTS.lease());
+		assertThat(this.here.executeOrRunAgain("index", options, this.runs::incrementAndGet)).isTrue();
+		assertThat(this.elsewhere.executeOrRunAgain("index", options, this.runs::incrementAndGet)).isTrue();
+	}
+
+	@Test
+	void aCallAfterTheCommitIsMadeInAnotherThread() {
+		TransactionTemplate transactions = new TransactionTemplate(new NoResourceTransactionManager());
+		List<Future<Boolean>> calls = new ArrayList<>();
+		transactions.executeWithoutResult(
+				(status) -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						assertThatIllegalStateException()
+							.isThrownBy(() -> RepeatedWorkTests.this.here.executeOrRunAgain("index",
+									RepeatedWorkTests.this.runs::incrementAndGet))
+							.withMessageContaining("after the commit, in another thread");
+						calls.add(RepeatedWorkTests.this.executor.submit(() -> RepeatedWorkTests.this.here
+							.executeOrRunAgain("index", RepeatedWorkTests.this.runs::incrementAndGet)));
+					}
+
+				}));
+		assertThat(calls).hasSize(1).allSatisfy((call) -> assertThat(call.get()).isTrue());
+		assertThat(this.runs).hasValue(1);
+	}
+
+	@Test
 	void aCallInATransactionIsRefused() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
 		try {
@@ -354,8 +461,32 @@ class RepeatedWorkTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.here.executeOrRunAgain("index", planned, this.runs::incrementAndGet))
 			.withMessageContaining("is not repeated on request");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.here.executeOrRunAgain("index"))
-			.withMessageContaining("There is no work");
+	}
+
+	/**
+	 * Transactions without anything to commit.
+	 */
+	private static final class NoResourceTransactionManager extends AbstractPlatformTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		protected Object doGetTransaction() {
+			return "transaction";
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+		}
+
 	}
 
 }

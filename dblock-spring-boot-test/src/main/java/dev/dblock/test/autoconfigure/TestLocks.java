@@ -285,9 +285,13 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		return this.recorder.events();
 	}
 
+	/**
+	 * Return a request of an instance that runs its work once more if it is asked to.
+	 */
 	private AcquireRequest request(String name, Duration lease) {
 		LeaseKey key = new LeaseKey(this.engine.fullName(name), UUID.randomUUID().toString());
-		return new AcquireRequest(key, lease, "another instance", "a thread of it", "a test", LOSS_IS_TOLD);
+		return new AcquireRequest(key, lease, "another instance", "a thread of it", "a test", LOSS_IS_TOLD,
+				AcquireRequest.USUAL_TOKENS, null, true);
 	}
 
 	private HeldElsewhere remember(LeaseKey key) {

@@ -49,6 +49,9 @@ class TestLocksTests {
 			assertThat(template.tryAcquire("stock")).isEmpty();
 			assertThat(template.inspect("stock").orElseThrow().acquirer()).isEqualTo("another instance");
 			assertThat(template.tryAcquire("other")).isPresent();
+			assertThat(template.executeOrRunAgain("stock", () -> {
+				throw new AssertionError("runs here");
+			})).isFalse();
 			other.close();
 			LockHandle held = template.tryAcquire("stock").orElseThrow();
 			other.close();

@@ -19,7 +19,6 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.settings.LockSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ProxyMethodInvocation;
 import org.slf4j.event.Level;
 
 import org.springframework.dao.DataAccessException;
@@ -156,8 +155,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	 * Whether the method runs once more in this call if other calls ask for it.
 	 */
 	boolean runsAgain() {
-		return this.several == null && this.operation.unavailable(setting(this.name),
-				isByOtherCode()) instanceof UnavailableHandler.RunAgain;
+		return this.operation.unavailable(setting(this.name), isByOtherCode()) instanceof UnavailableHandler.RunAgain;
 	}
 
 	/**
@@ -166,7 +164,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	@Nullable Object proceedAgain() throws Throwable {
 		begin();
 		granted(LockContext.current());
-		return ((ProxyMethodInvocation) this.invocation).invocableClone().proceed();
+		return InvocationStrategy.proceed(this.invocation, this.invocation.getArguments().clone());
 	}
 
 	/**

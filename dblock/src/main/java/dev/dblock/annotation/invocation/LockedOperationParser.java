@@ -1,6 +1,5 @@
 package dev.dblock.annotation.invocation;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -9,8 +8,6 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockOptions;
@@ -28,6 +25,7 @@ import dev.dblock.settings.LockSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
@@ -187,7 +185,7 @@ final class LockedOperationParser {
 
 	private static UnavailableHandler unavailable(LockDeclaration declaration, List<MethodLock> locks,
 			@Nullable LockEngine engine, InvocationStrategy strategy) {
-		UnavailableHandler declared = declared(declaration, strategy);
+		UnavailableHandler declared = declared(declaration, locks, strategy);
 		boolean declaredCounts = locks.isEmpty() || engine == null;
 		for (MethodLock lock : locks) {
 			WhenUnavailable set = (engine == null) ? null
@@ -203,12 +201,13 @@ final class LockedOperationParser {
 		return declared;
 	}
 
-	private static UnavailableHandler declared(LockDeclaration declaration, InvocationStrategy strategy) {
+	private static UnavailableHandler declared(LockDeclaration declaration, List<MethodLock> locks,
+			InvocationStrategy strategy) {
 		WhenUnavailable wanted = only(declaration, "whenUnavailable", DistributedLock::whenUnavailable,
 				WhenUnavailable.DEFAULT);
 		String fallback = only(declaration, "fallback", DistributedLock::fallback, "");
 		if (fallback.isEmpty() && wanted == WhenUnavailable.RUN_AGAIN) {
-			return runAgain(declaration, strategy);
+			return runAgain(declaration, locks, strategy);
 		}
 		if (fallback.isEmpty()) {
 			return UnavailableHandler.skips(wanted, declaration.method())
@@ -222,7 +221,12 @@ final class LockedOperationParser {
 		return FallbackMethod.of(declaration.method(), fallback);
 	}
 
-	private static UnavailableHandler runAgain(LockDeclaration declaration, InvocationStrategy strategy) {
+	/**
+	 * Check that a method can run once more for another call: that its work ends with it,
+	 * and that the other call has the same argument.
+	 */
+	private static UnavailableHandler runAgain(LockDeclaration declaration, List<MethodLock> locks,
+			InvocationStrategy strategy) {
 		String refused = "whenUnavailable = RUN_AGAIN is set, but ";
 		if (!(strategy instanceof BlockingInvocation)) {
 			throw new IllegalArgumentException(
@@ -231,25 +235,23 @@ final class LockedOperationParser {
 		if (declaration.annotations().size() > 1) {
 			throw new IllegalArgumentException(refused + "the method has several locks; declare one");
 		}
-		DistributedLock lock = declaration.annotations().get(0);
-		if (lock.waitSeconds() != DistributedLock.NOT_SET || !lock.waitString().isEmpty()) {
-			throw new IllegalArgumentException(refused + "such a call never waits; remove the wait");
-		}
-		Method method = declaration.method().method();
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			if (!isInName(lock.name(), method.getParameters()[i].getName(), i)) {
+		for (MethodLock lock : locks) {
+			LockOptions options = lock.options();
+			if (options.waitUpTo() != null || options.minHold() != null) {
+				throw new IllegalArgumentException(
+						refused + "such a call never waits, and has no minimum hold; remove what is set of them");
+			}
+			Class<?>[] parameters = declaration.method().method().getParameterTypes();
+			boolean suitable = parameters.length == 0
+					|| parameters.length == 1 && BeanUtils.isSimpleValueType(parameters[0]) && lock.name().contains(0);
+			if (!suitable) {
 				throw new IllegalArgumentException(refused
-						+ "the parameter %d is not a part of the name, so that the run of another call may have another argument; add #{#a%d} to the name, or remove the parameter"
-							.formatted(i + 1, i));
+						+ "the run for another call may have other arguments; declare no parameter, or one with a single"
+						+ " value, such as a String or a number, that is a part of the name: #{#a0}");
 			}
 		}
 		refuseSkip(strategy, "set whenUnavailable = THROW");
 		return new UnavailableHandler.RunAgain(strategy);
-	}
-
-	private static boolean isInName(String name, String parameter, int index) {
-		return Stream.of(parameter, "a" + index, "p" + index)
-			.anyMatch((variable) -> name.matches("(?s).*#\\{\\s*#" + Pattern.quote(variable) + "\\s*}.*"));
 	}
 
 	/**

@@ -18,8 +18,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
 
-import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.dao.DataAccessException;
 
@@ -108,19 +106,10 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	/**
-	 * Call the method for one subscription. The interceptors inside of this one keep the
-	 * progress of an invocation as state, so each subscription gets its own clone. It is
-	 * exposed to advice that obtains the invocation from the thread.
+	 * Call the method for one subscription.
 	 */
 	private Publisher<Object> proceed(MethodInvocation invocation) throws Throwable {
-		return publisher(proceed(invocation, invocation.getArguments().clone()));
-	}
-
-	private static @Nullable Object proceed(MethodInvocation invocation, @Nullable Object[] arguments)
-			throws Throwable {
-		MethodInvocation call = (invocation instanceof ProxyMethodInvocation proxied)
-				? proxied.invocableClone(arguments) : invocation;
-		return ExposeInvocationInterceptor.INSTANCE.invoke(call);
+		return publisher(InvocationStrategy.proceed(invocation, invocation.getArguments().clone()));
 	}
 
 	private boolean isCoroutine() {
@@ -168,7 +157,7 @@ final class ReactiveInvocation implements InvocationStrategy {
 				int last = arguments.length - 1;
 				arguments[last] = coroutine.continuation(Objects.requireNonNull(arguments[last]));
 			}
-			Object result = proceed(invocation, arguments);
+			Object result = InvocationStrategy.proceed(invocation, arguments);
 			Publisher<Object> publisher = (strategy.suspended != null || result == null) ? strategy.publisher(result)
 					: coroutine.publisher(result);
 			return coroutine.sequence(checked.apply(publisher));

@@ -1,6 +1,7 @@
 package dev.dblock.annotation.name;
 
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 import dev.dblock.settings.LockSettings;
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
@@ -52,6 +54,15 @@ final class EvaluatedLockName implements LockName {
 			.map((part) -> (part instanceof LiteralExpression) ? part.getExpressionString()
 					: String.valueOf(LockSettings.ANYTHING))
 			.collect(Collectors.joining());
+	}
+
+	@Override
+	public boolean contains(int parameter) {
+		Map<String, Integer> parameters = this.contexts.parameters(this.method);
+		return this.parts.stream()
+			.anyMatch((part) -> part instanceof SpelExpression expression
+					&& expression.getAST() instanceof VariableReference variable
+					&& Integer.valueOf(parameter).equals(parameters.get(variable.toStringAST().substring(1))));
 	}
 
 	private String evaluate(Expression part, EvaluationContext context) {

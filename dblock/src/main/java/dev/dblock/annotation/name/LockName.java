@@ -37,6 +37,14 @@ public interface LockName {
 	}
 
 	/**
+	 * Return whether the text of a whole argument is a part of the name.
+	 * @param parameter the index of its parameter
+	 */
+	default boolean contains(int parameter) {
+		return false;
+	}
+
+	/**
 	 * A name that is the same for all calls.
 	 */
 	record Constant(String text) implements LockName {

@@ -279,33 +279,40 @@ abstract class CommonStatements implements Statements {
 		LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
 		String holder = (found != null) ? found.holder() : null;
 		if (found == null || holder == null) {
-			return AskAnswer.NOT_HELD;
+			return AskAnswer.NO_HOLDER;
 		}
 		if (!found.isAskable()) {
 			return find(store, name).filter((lock) -> lock.held() && holder.equals(lock.holder())).isPresent()
-					? AskAnswer.NOT_ASKABLE : AskAnswer.NOT_HELD;
+					? AskAnswer.NOT_ASKABLE : AskAnswer.NO_HOLDER;
 		}
 		BsonDocument filter = askable(new LeaseKey(name, holder)).append(RUN_AGAIN_CLOSED, IS_ABSENT);
 		filter.putAll(stillTaken(store));
 		return update(store, filter, doc("$set", doc(RUN_AGAIN_ASKED, text(id)))) ? AskAnswer.ASKED
-				: AskAnswer.NOT_HELD;
+				: AskAnswer.NO_HOLDER;
 	}
 
 	/**
-	 * Close the requests only if the last one is the one that the holder has seen.
+	 * Close the requests only if the last one is the one that the holder has seen. If it
+	 * was removed by hand, there is none.
 	 */
 	@Override
 	public final Optional<String> closeRequests(StoreRequest store, LeaseKey lease, @Nullable String seen) {
-		BsonDocument filter = askable(lease).append(RUN_AGAIN_ASKED, (seen != null) ? text(seen) : IS_ABSENT);
-		while (!update(store, filter, doc("$set", doc(RUN_AGAIN_CLOSED, BsonBoolean.TRUE)))) {
+		String last = seen;
+		while (!close(store, lease, last)) {
 			BsonDocument stored = store.collection().find(askable(lease)).first();
-			LockDocument found = (stored != null) ? LockDocument.readIfOurs(stored).orElse(null) : null;
-			String asked = (found != null) ? found.asked() : null;
-			if (asked == null || !asked.equals(seen)) {
+			String asked = (stored != null) ? LockDocument.readIfOurs(stored).map(LockDocument::asked).orElse(null)
+					: null;
+			if (asked != null || last == null) {
 				return Optional.ofNullable(asked);
 			}
+			last = null;
 		}
 		return Optional.empty();
+	}
+
+	private static boolean close(StoreRequest store, LeaseKey lease, @Nullable String last) {
+		BsonDocument filter = askable(lease).append(RUN_AGAIN_ASKED, (last != null) ? text(last) : IS_ABSENT);
+		return update(store, filter, doc("$set", doc(RUN_AGAIN_CLOSED, BsonBoolean.TRUE)));
 	}
 
 	private static BsonDocument askable(LeaseKey lease) {

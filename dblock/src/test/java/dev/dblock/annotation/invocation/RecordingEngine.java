@@ -163,7 +163,7 @@ public class RecordingEngine implements LockEngine {
 	@Override
 	public AskAnswer ask(String name) {
 		if (!this.heldElsewhere.contains(fullName(name))) {
-			return AskAnswer.NOT_HELD;
+			return AskAnswer.NO_HOLDER;
 		}
 		this.events.add("ask " + name);
 		return AskAnswer.ASKED;

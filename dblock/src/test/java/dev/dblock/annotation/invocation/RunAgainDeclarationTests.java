@@ -86,16 +86,19 @@ class RunAgainDeclarationTests {
 
 	@Test
 	void methodsThatCannotRunAgainAreRefusedAtTheStart() {
-		assertThat(findings(Unsuitable.class)).hasSize(7)
+		assertThat(findings(Unsuitable.class)).hasSize(11)
 			.allSatisfy((finding) -> assertThat(finding).containsAnyOf("RUN_AGAIN", "primitive"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#argument(String)",
-					"the parameter 1 is not a part of the name", "add #{#a0} to the name"))
-			.anySatisfy((finding) -> assertThat(finding).contains("#derived(String)",
-					"the parameter 1 is not a part of the name"))
+					"the run for another call may have other arguments", "#{#a0}"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#derived(String)", "other arguments"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#two(String, int)", "other arguments"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#list(List)", "other arguments"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#onlyInTheDefault(String)", "other arguments"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#holding()", "no minimum hold"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#future()", "returns before its work has ended"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#mono()", "returns before its work has ended"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#several()", "has several locks; declare one"))
-			.anySatisfy((finding) -> assertThat(finding).contains("#waiting()", "never waits; remove the wait"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#waiting()", "never waits"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#primitive()", "primitive int"));
 	}
 
@@ -106,15 +109,26 @@ class RunAgainDeclarationTests {
 		}
 	}
 
-	static class Indexes {
+	interface Named {
+
+		@DistributedLock(name = "named-#{#name}", whenUnavailable = WhenUnavailable.RUN_AGAIN)
+		void byNameOfTheInterface(String name);
+
+	}
+
+	static class Indexes implements Named {
 
 		@DistributedLock(name = "index-#{#region}", whenUnavailable = WhenUnavailable.RUN_AGAIN)
 		public Optional<String> rebuild(String region) {
 			return Optional.of("rebuilt " + region);
 		}
 
-		@DistributedLock(name = "index-#{ #p0 }-#{#a1}", whenUnavailable = WhenUnavailable.RUN_AGAIN)
-		public void byIndex(String region, int part) {
+		@DistributedLock(name = "index-#{ #p0 }-part", whenUnavailable = WhenUnavailable.RUN_AGAIN)
+		public void byIndex(int part) {
+		}
+
+		@Override
+		public void byNameOfTheInterface(String id) {
 		}
 
 	}
@@ -127,6 +141,22 @@ class RunAgainDeclarationTests {
 
 		@DistributedLock(name = "index-#{#region.length()}", whenUnavailable = WhenUnavailable.RUN_AGAIN)
 		public void derived(String region) {
+		}
+
+		@DistributedLock(name = "index-#{#region}-#{#part}", whenUnavailable = WhenUnavailable.RUN_AGAIN)
+		public void two(String region, int part) {
+		}
+
+		@DistributedLock(name = "index-#{#regions}", whenUnavailable = WhenUnavailable.RUN_AGAIN)
+		public void list(List<String> regions) {
+		}
+
+		@DistributedLock(name = "${user.home:index-#{#region}}", whenUnavailable = WhenUnavailable.RUN_AGAIN)
+		public void onlyInTheDefault(String region) {
+		}
+
+		@DistributedLock(name = "index", minHoldSeconds = 1, whenUnavailable = WhenUnavailable.RUN_AGAIN)
+		public void holding() {
 		}
 
 		@DistributedLock(name = "index", whenUnavailable = WhenUnavailable.RUN_AGAIN)

@@ -34,10 +34,14 @@ final class RequestedRuns {
 	}
 
 	/**
-	 * Called when a run begins.
+	 * Called when a run begins. One whose lock is lost serves no request, since it may
+	 * run beside another.
 	 */
-	void begun() {
-		this.journal.count("runs on request");
+	void begun(ObservedLock lock) {
+		this.journal.count("runs that others can request");
+		if (!this.judge.isHeld(lock)) {
+			return;
+		}
 		this.begun = this.scheduler.now();
 		this.unserved.clear();
 	}

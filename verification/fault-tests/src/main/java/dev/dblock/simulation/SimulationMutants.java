@@ -63,10 +63,10 @@ final class SimulationMutants {
 				new Mutant("skip the owner check", store, "if (!mine && (isTaken(now) || (decision",
 						"if (!mine && ((decision"),
 				new Mutant("requests closed though there is a new one", store,
-						"this.closed = Objects.equals(this.asked, seen);", "this.closed = true;"),
+						"if (!Objects.equals(this.asked, seen)) {", "if (false) {"),
 				new Mutant("a holder asked that has closed its requests", store, "|| this.closed) {", ") {"),
 				new Mutant("requests not closed before the release", "execution/RepeatedWork.java",
-						"seen = close(hold, seen);\n\t\t\tif (seen == null) {", "if (seen == null) {"),
+						"if (asked == null) {", "if (true) {"),
 				new Mutant("release by name", store,
 						"if (!by.equals(this.holder)) {\n\t\t\treturn false;\n\t\t}\n\t\tif (end",
 						"if (this.holder == null) {\n\t\t\treturn false;\n\t\t}\n\t\tif (end"),
@@ -178,7 +178,7 @@ final class SimulationMutants {
 		String classic = "mongodb/request/ClassicStatements.java";
 		String common = "mongodb/request/CommonStatements.java";
 		return List.of(new Mutant("pipeline: requests closed though there is a new one", common,
-				"askable(lease).append(RUN_AGAIN_ASKED, (seen != null) ? text(seen) : IS_ABSENT);", "askable(lease);"),
+				"askable(lease).append(RUN_AGAIN_ASKED, (last != null) ? text(last) : IS_ABSENT);", "askable(lease);"),
 				new Mutant("classic: a holder asked that has closed its requests", common,
 						".append(RUN_AGAIN_CLOSED, IS_ABSENT)", ""),
 				new Mutant("pipeline: skip the owner check", pipeline,

@@ -582,8 +582,8 @@ final class Work {
 			boolean ran = true;
 			try {
 				ran = this.template.executeOrRunAgain(RequestedRuns.NAME, LockOptions.lease(LEASE), () -> {
-					requested.begun();
 					ObservedLock lock = current();
+					requested.begun(lock);
 					held[0] = lock.handle();
 					work(lock, 3, SECOND / 2);
 					if (this.random.nextInt(6) == 0) {
