@@ -129,9 +129,9 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public LockEngine.Attempt acquireAskable(String name, LockOptions options) {
+	public LockEngine.Attempt acquireAskable(String name, LockOptions options, Duration wait) {
 		LockOptions wanted = this.settings.locks().before(name, options);
-		return request(name, wanted, this.settings.terms(name, wanted).toAskable());
+		return request(name, wanted, this.settings.terms(name, wanted).toAskable(wait));
 	}
 
 	private LockEngine.Attempt request(String name, LockOptions wanted, LeaseTerms terms) {

@@ -39,7 +39,7 @@ class Waiter {
 	 * terms. A claim cannot, because the store decides about it.
 	 */
 	boolean canFollow(LeaseTerms others) {
-		return this.terms.claim() == null && this.terms.autoRenew() && this.terms.lease().equals(others.lease());
+		return !this.terms.isRecorded() && this.terms.autoRenew() && this.terms.lease().equals(others.lease());
 	}
 
 	/**

@@ -85,18 +85,19 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Request a lock once, for work that the holder repeats if it is asked to.
+	 * Request a lock for work that the holder repeats if it is asked to.
 	 * @param name the name as used by the application
-	 * @param options the options, completed by the engine's own defaults, except for the
-	 * wait
+	 * @param options the options, completed by the engine's own defaults
+	 * @param wait how long to wait while another holder has the lock; with zero, the lock
+	 * is requested once
 	 * @return the grant or the refusal
 	 * @throws IllegalArgumentException if the name or the options are invalid, or if the
 	 * options have a claim
 	 * @see #acquire(String, LockOptions)
 	 * @see #ask
 	 */
-	default Attempt acquireAskable(String name, LockOptions options) {
-		return acquire(name, options, Duration.ZERO);
+	default Attempt acquireAskable(String name, LockOptions options, Duration wait) {
+		return acquire(name, options, wait);
 	}
 
 	/**

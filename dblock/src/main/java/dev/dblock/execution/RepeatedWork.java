@@ -45,6 +45,9 @@ final class RepeatedWork<T extends @Nullable Object> {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
+	/** Usually, it ends after one request of the holder. */
+	private static final Duration WAIT = Duration.ofSeconds(1);
+
 	/** If the options do not have a lease before the lock is acquired. */
 	private static final Duration USUAL_LEASE = Duration.ofSeconds(30);
 
@@ -78,9 +81,9 @@ final class RepeatedWork<T extends @Nullable Object> {
 	T execute(LockedFallback<T> asked) {
 		refuseTransaction();
 		long start = System.nanoTime();
-		Duration pause = SHORTEST_PAUSE;
+		Duration wait = Duration.ZERO;
 		while (true) {
-			LockEngine.Attempt attempt = this.engine.acquireAskable(this.name, this.options);
+			LockEngine.Attempt attempt = this.engine.acquireAskable(this.name, this.options, wait);
 			if (attempt instanceof LockEngine.Granted grant) {
 				return run(new Admission.Acquired(Hold.owned(this.engine, grant.handle())));
 			}
@@ -90,13 +93,15 @@ final class RepeatedWork<T extends @Nullable Object> {
 				logger.debug("The holder of the lock '{}' was asked to run its work once more", refusal.name());
 				return Admission.unchanged(() -> asked.unavailable(refusal));
 			}
-			Duration waited = Duration.ofNanos(System.nanoTime() - start);
-			if (answer == AskAnswer.NOT_ASKABLE || waited.compareTo(longestWait()) > 0) {
-				throw refused(refusal, answer, waited).toException();
+			if (answer == AskAnswer.NOT_ASKABLE) {
+				throw refused(refusal, Duration.ZERO, OTHER_WORK).toException();
 			}
-			// Usually for the time of one request of the holder
-			pause(pause);
-			pause = longer(pause);
+			Duration waited = Duration.ofNanos(System.nanoTime() - start);
+			if (waited.compareTo(longestWait()) > 0) {
+				throw refused(refusal, waited, null).toException();
+			}
+			// The holder is about to release the lock. Another one can be asked instead
+			wait = WAIT;
 		}
 	}
 
@@ -114,11 +119,9 @@ final class RepeatedWork<T extends @Nullable Object> {
 		}
 	}
 
-	private static LockRefusal refused(LockRefusal refusal, AskAnswer answer, Duration waited) {
-		boolean other = answer == AskAnswer.NOT_ASKABLE && refusal.remark() == null;
-		return new LockRefusal(refusal.name(), refusal.holder(),
-				(answer == AskAnswer.NOT_ASKABLE) ? Duration.ZERO : waited, other ? OTHER_WORK : refusal.remark(),
-				null);
+	private static LockRefusal refused(LockRefusal refusal, Duration waited, @Nullable String remark) {
+		return new LockRefusal(refusal.name(), refusal.holder(), waited,
+				(refusal.remark() != null) ? refusal.remark() : remark, null);
 	}
 
 	/**

@@ -60,18 +60,27 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	/**
-	 * Return the terms of a lock that is requested once, and whose holder can be asked to
-	 * run its work once more. Such a lock has no minimum hold, in which no holder could
-	 * be asked.
+	 * Return the terms of a lock whose holder can be asked to run its work once more.
+	 * Such a lock has no minimum hold, in which no holder could be asked.
+	 * @param wait how long to wait for the lock
 	 * @return a copy
 	 * @throws IllegalArgumentException if the lock is for a claim
 	 */
-	public LeaseTerms toAskable() {
+	public LeaseTerms toAskable(Duration wait) {
 		if (this.claim != null) {
 			throw new IllegalArgumentException("A run of a job for its planned time is not repeated on request");
 		}
-		return new LeaseTerms(this.lease, Duration.ZERO, Duration.ZERO, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, null, true);
+		return new LeaseTerms(this.lease, wait, Duration.ZERO, this.maxHold, this.autoRenew, this.whenLost, this.why,
+				null, true);
+	}
+
+	/**
+	 * Whether the store records more with the grant than the lease, so that the lock is
+	 * not handed over between threads of a process.
+	 * @return whether there is a claim, or the holder can be asked
+	 */
+	public boolean isRecorded() {
+		return this.claim != null || this.askable;
 	}
 
 	private static void checkLease(Duration lease, boolean autoRenew) {

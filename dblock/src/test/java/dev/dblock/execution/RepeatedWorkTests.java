@@ -23,6 +23,7 @@ import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
@@ -266,11 +267,22 @@ class RepeatedWorkTests {
 		assertThat(this.repository.closeRequests(key, null, TIMEOUT)).isEmpty();
 		Future<Boolean> call = this.executor
 			.submit(() -> this.here.executeOrRunAgain("index", this.runs::incrementAndGet));
-		Awaitility.await().until(() -> this.requests.stream().filter("ask"::equals).count() > 2);
+		Awaitility.await().until(() -> this.requests.stream().filter("ask"::equals).count() > 1);
 		assertThat(call.isDone()).isFalse();
 		this.repository.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		assertThat(call.get()).isTrue();
 		assertThat(this.runs).hasValue(1);
+	}
+
+	@Test
+	void aWaitEndsWhenTheApplicationShutsDown() {
+		this.repository.closeRequests(acquired(true), null, TIMEOUT);
+		Future<Boolean> call = this.executor
+			.submit(() -> this.here.executeOrRunAgain("index", this.runs::incrementAndGet));
+		Awaitility.await().until(() -> this.requests.contains("ask"));
+		this.engines.get(0).refuseWaiters();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get)
+			.withCauseInstanceOf(LockShutdownException.class);
 	}
 
 	@Test

@@ -273,7 +273,7 @@ public final class Lease {
 	 * {@link LeaseState#endForSuccessor()} decides.
 	 */
 	public boolean canBeHandedOver() {
-		return this.terms.claim() == null && !this.terms.askable() && this.state.canEndForSuccessor() && isHeld()
+		return !this.terms.isRecorded() && this.state.canEndForSuccessor() && isHeld()
 				&& this.holdTime.minHoldLeftNanos() == 0 && this.grant.hasNext()
 				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
 	}
