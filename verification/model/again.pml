@@ -25,7 +25,8 @@ byte i;
 inline runBegins(id) {
 	d_step {
 		say(begins a run);
-		i = 1;
+		/* A run of a holder that has lost the lock may run beside another. */
+		i = ((holder == id) -> 1 : CALLERS + 1);
 		do
 		:: i <= CALLERS -> passedOn[i] = NOBODY; i++
 		:: else -> break

@@ -28,11 +28,11 @@ public enum WhenUnavailable {
 	 * holder is asked to run the method once more after its current run, and the call
 	 * returns as with {@link #SKIP}. Every call is served by a run that begins after it;
 	 * any number of calls during a run cause one more run. Rejected at startup for a
-	 * method that has several locks, a wait, a minimum hold, or more than one parameter,
-	 * or returns before its work has ended, and for a scheduled method that runs once per
-	 * planned time. A parameter must be a part of the name, and of a type that is a
-	 * single value, since the run for another call has the argument of its own. All
-	 * methods with the same name must do the same work.
+	 * method that has several locks, a wait, a minimum hold or more than one parameter,
+	 * returns a primitive, or returns before its work has ended, and for a scheduled
+	 * method that runs once per planned time. A parameter must be a part of the name, and
+	 * of a type that is a single value, since the holder runs the method with its own
+	 * argument. All methods with the same name must do the same work.
 	 * @see LockOperations#executeOrRunAgain(String, LockOptions, LockedTask)
 	 */
 	RUN_AGAIN

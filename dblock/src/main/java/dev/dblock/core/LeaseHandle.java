@@ -224,12 +224,7 @@ final class LeaseHandle implements LeasedLock {
 
 	@Override
 	public Optional<String> closeRequests(@Nullable String seen) {
-		try {
-			return this.keeper.closeRequests(this.lease, seen);
-		}
-		catch (RepositoryInterruptedException ex) {
-			throw new LockInterruptedException(name(), ex);
-		}
+		return this.keeper.closeRequests(this.lease, seen);
 	}
 
 	@Override

@@ -36,7 +36,7 @@ class Waiter {
 
 	/**
 	 * Return whether this waiter can continue under a lease that was acquired on other
-	 * terms. A claim cannot, because the store decides about it.
+	 * terms. It cannot if the store records its terms with a grant.
 	 */
 	boolean canFollow(LeaseTerms others) {
 		return !this.terms.isRecorded() && this.terms.autoRenew() && this.terms.lease().equals(others.lease());

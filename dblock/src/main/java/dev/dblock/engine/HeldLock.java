@@ -70,9 +70,8 @@ public interface HeldLock extends LockHandle {
 	 * @param seen the last request that was seen; {@code null} if there was none
 	 * @return a request that has to be served by another run; empty if there is none, or
 	 * if the lock is no longer held
-	 * @throws dev.dblock.LockInterruptedException if the thread was interrupted
 	 * @throws org.springframework.dao.DataAccessException if the request to the server
-	 * fails
+	 * fails, or if the thread was interrupted
 	 * @see LockEngine#acquireAskable
 	 */
 	Optional<String> closeRequests(@Nullable String seen);

@@ -109,7 +109,7 @@ public interface LockEngine {
 	 * fails; the holder may have been asked nevertheless
 	 */
 	default LockRepository.AskAnswer ask(String name) {
-		return LockRepository.AskAnswer.NO_HOLDER;
+		return LockRepository.AskAnswer.NOT_ASKABLE;
 	}
 
 	/**

@@ -1,9 +1,9 @@
 package dev.dblock.execution;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
-import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
@@ -48,9 +48,6 @@ final class RepeatedWork<T extends @Nullable Object> {
 	/** Usually, it ends after one request of the holder. */
 	private static final Duration WAIT = Duration.ofSeconds(1);
 
-	/** If the options do not have a lease before the lock is acquired. */
-	private static final Duration USUAL_LEASE = Duration.ofSeconds(30);
-
 	private static final String OTHER_WORK = "Its holder does not run its work again on request. Use another name for"
 			+ " other work";
 
@@ -93,7 +90,9 @@ final class RepeatedWork<T extends @Nullable Object> {
 				logger.debug("The holder of the lock '{}' was asked to run its work once more", refusal.name());
 				return Admission.unchanged(() -> asked.unavailable(refusal));
 			}
-			if (answer == AskAnswer.NOT_ASKABLE) {
+			// A thread does not wait for a lock that it holds itself
+			boolean own = !wait.isZero() && refusal.waited().isZero();
+			if (answer == AskAnswer.NOT_ASKABLE || own) {
 				throw refused(refusal, Duration.ZERO, OTHER_WORK).toException();
 			}
 			Duration waited = Duration.ofNanos(System.nanoTime() - start);
@@ -113,8 +112,8 @@ final class RepeatedWork<T extends @Nullable Object> {
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
 			throw new IllegalStateException(
 					("The work under the lock '%s' must not be requested in a transaction: a run by another instance"
-							+ " could begin before the commit, and work after the commit is not committed in this"
-							+ " thread. Request it after the commit, in another thread")
+							+ " could begin before the commit, and work that joins the transaction in a callback after"
+							+ " the commit is not committed. Request it after the commit, in another thread")
 						.formatted(this.name));
 		}
 	}
@@ -129,23 +128,8 @@ final class RepeatedWork<T extends @Nullable Object> {
 	 * the holder crashes before it releases the lock, its lease has to end first.
 	 */
 	private Duration longestWait() {
-		LockOptions completed = this.engine.complete(this.name, this.options);
-		Duration lease = (completed.lease() != null) ? completed.lease() : USUAL_LEASE;
-		return lease.multipliedBy(2).plusSeconds(1);
-	}
-
-	private void pause(Duration pause) {
-		long start = System.nanoTime();
-		for (long left = pause.toNanos(); left > 0; left = pause.toNanos() - (System.nanoTime() - start)) {
-			refuseIfInterrupted();
-			LockSupport.parkNanos(this, left);
-		}
-	}
-
-	private void refuseIfInterrupted() {
-		if (Thread.currentThread().isInterrupted()) {
-			throw new LockInterruptedException(this.engine.fullName(this.name), new InterruptedException());
-		}
+		Duration lease = this.engine.complete(this.name, this.options).lease();
+		return Objects.requireNonNull(lease).multipliedBy(2).plusSeconds(1);
 	}
 
 	private static Duration longer(Duration pause) {
@@ -194,27 +178,39 @@ final class RepeatedWork<T extends @Nullable Object> {
 	}
 
 	private boolean isRequestedAfter(Throwable failure, Hold hold) {
-		if (failure instanceof VirtualMachineError || failure instanceof InterruptedException || hold.isShared()) {
-			warnOfRequests(hold, failure);
-			return false;
-		}
 		try {
-			boolean requested = isRequested(hold);
-			if (requested) {
-				log(hold,
-						() -> FailureLog.warn(logger, failure,
-								"The work under the lock '{}' failed, and runs once more,"
-										+ " since it was requested again meanwhile",
-								hold.handle().name()));
+			boolean ends = failure instanceof VirtualMachineError || failure instanceof InterruptedException
+					|| hold.isShared();
+			if (ends) {
+				refuseRequests(hold);
+				warnOfRequests(hold, failure);
 			}
-			return requested;
+			else if (isRequested(hold)) {
+				log(hold, () -> FailureLog.warn(logger, failure,
+						"The work under the lock '{}' failed, and runs once more, since it was requested again meanwhile",
+						hold.handle().name()));
+				return true;
+			}
 		}
 		catch (Throwable ex) {
 			if (ex != failure) {
 				failure.addSuppressed(ex);
 			}
-			return false;
 		}
+		return false;
+	}
+
+	/**
+	 * Close the requests although there can be some, so that calls from now on do not ask
+	 * a holder that gives up.
+	 */
+	private void refuseRequests(Hold hold) {
+		String asked = this.seen;
+		do {
+			this.seen = asked;
+			asked = hold.closeRequests(this.seen).orElse(null);
+		}
+		while (asked != null);
 	}
 
 	/**
@@ -224,14 +220,13 @@ final class RepeatedWork<T extends @Nullable Object> {
 	private boolean isRequested(Hold hold) {
 		Duration pause = SHORTEST_PAUSE;
 		try {
-			while (true) {
-				refuseIfInterrupted();
+			while (!Thread.currentThread().isInterrupted()) {
 				try {
 					String asked = hold.closeRequests(this.seen).orElse(null);
 					if (asked == null) {
 						return false;
 					}
-					// The holder can still be the one that was asked after its lease
+					// The document can still name a holder whose lease has ended
 					hold.handle().ensureHeld();
 					this.seen = asked;
 					return true;
@@ -242,14 +237,16 @@ final class RepeatedWork<T extends @Nullable Object> {
 							hold.handle().name(), ex);
 				}
 				endIfLost(hold);
-				pause(pause);
+				LockSupport.parkNanos(this, pause.toNanos());
 				pause = longer(pause);
 			}
+			warnOfRequests(hold, new InterruptedException());
+			return false;
 		}
 		catch (LockLostException ex) {
 			return false;
 		}
-		catch (LockInterruptedException | DataAccessException ex) {
+		catch (DataAccessException ex) {
 			warnOfRequests(hold, ex);
 			return false;
 		}

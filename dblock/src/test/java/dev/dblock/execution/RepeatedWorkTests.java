@@ -326,6 +326,18 @@ class RepeatedWorkTests {
 	}
 
 	@Test
+	void aThreadDoesNotWaitForItsOwnLockThatAnOperatorReleased() {
+		try (LockHandle handle = this.here.acquire("index")) {
+			this.repository.forceRelease("index");
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> this.here.executeOrRunAgain("index", this.runs::incrementAndGet))
+				.withMessageContaining("This thread itself holds it");
+			assertThat(this.requests).containsExactly("acquire", "ask", "ask");
+			handle.release();
+		}
+	}
+
+	@Test
 	void aNestedCallRunsAtOnce() {
 		assertThat(this.here.executeOrRunAgain("index",
 				() -> assertThat(this.here.executeOrRunAgain("index", this.runs::incrementAndGet)).isTrue()))
@@ -415,6 +427,7 @@ class RepeatedWorkTests {
 			.withMessageContaining("continues after its run")
 			.withMessageContaining("Finish the work in the run");
 		assertThat(this.elsewhere.tryAcquire("index")).isEmpty();
+		assertThat(this.repository.ask("index", "late", TIMEOUT)).isEqualTo(AskAnswer.NO_HOLDER);
 		pending.complete(1);
 		Awaitility.await().until(() -> this.elsewhere.tryAcquire("index").isPresent());
 	}

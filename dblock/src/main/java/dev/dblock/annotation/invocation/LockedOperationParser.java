@@ -239,7 +239,7 @@ final class LockedOperationParser {
 			LockOptions options = lock.options();
 			if (options.waitUpTo() != null || options.minHold() != null) {
 				throw new IllegalArgumentException(
-						refused + "such a call never waits, and has no minimum hold; remove what is set of them");
+						refused + "a wait and a minimum hold have no effect with it; remove them");
 			}
 			Class<?>[] parameters = declaration.method().method().getParameterTypes();
 			boolean suitable = parameters.length == 0

@@ -268,8 +268,8 @@ public final class Lease {
 	/**
 	 * Return whether a thread of this process may continue under this lease without a
 	 * request to the store. This is not possible if the owner has requested an extension,
-	 * which its successor has not. Neither is it possible if the lease is for a claim,
-	 * which ends with its owner. The owner may still prevent it until
+	 * which its successor has not. Neither is it possible if the store has recorded more
+	 * than the lease, which ends with its owner. The owner may still prevent it until
 	 * {@link LeaseState#endForSuccessor()} decides.
 	 */
 	public boolean canBeHandedOver() {

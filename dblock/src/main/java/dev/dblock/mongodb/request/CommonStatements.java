@@ -292,27 +292,16 @@ abstract class CommonStatements implements Statements {
 	}
 
 	/**
-	 * Close the requests only if the last one is the one that the holder has seen. If it
-	 * was removed by hand, there is none.
+	 * Close the requests only if the last one is the one that the holder has seen.
 	 */
 	@Override
 	public final Optional<String> closeRequests(StoreRequest store, LeaseKey lease, @Nullable String seen) {
-		String last = seen;
-		while (!close(store, lease, last)) {
-			BsonDocument stored = store.collection().find(askable(lease)).first();
-			String asked = (stored != null) ? LockDocument.readIfOurs(stored).map(LockDocument::asked).orElse(null)
-					: null;
-			if (asked != null || last == null) {
-				return Optional.ofNullable(asked);
-			}
-			last = null;
+		BsonDocument filter = askable(lease).append(RUN_AGAIN_ASKED, (seen != null) ? text(seen) : IS_ABSENT);
+		if (update(store, filter, doc("$set", doc(RUN_AGAIN_CLOSED, BsonBoolean.TRUE)))) {
+			return Optional.empty();
 		}
-		return Optional.empty();
-	}
-
-	private static boolean close(StoreRequest store, LeaseKey lease, @Nullable String last) {
-		BsonDocument filter = askable(lease).append(RUN_AGAIN_ASKED, (last != null) ? text(last) : IS_ABSENT);
-		return update(store, filter, doc("$set", doc(RUN_AGAIN_CLOSED, BsonBoolean.TRUE)));
+		BsonDocument stored = store.collection().find(askable(lease)).first();
+		return (stored != null) ? LockDocument.readIfOurs(stored).map(LockDocument::asked) : Optional.empty();
 	}
 
 	private static BsonDocument askable(LeaseKey lease) {

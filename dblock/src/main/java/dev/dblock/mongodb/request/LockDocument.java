@@ -202,7 +202,8 @@ public final class LockDocument {
 	}
 
 	/**
-	 * Return whether the holder can be asked to run once more, or could be.
+	 * Return whether the holder can be asked to run once more, or has closed the
+	 * requests.
 	 */
 	boolean isAskable() {
 		String holder = holder();

@@ -94,11 +94,12 @@ class RunAgainDeclarationTests {
 			.anySatisfy((finding) -> assertThat(finding).contains("#two(String, int)", "other arguments"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#list(List)", "other arguments"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#onlyInTheDefault(String)", "other arguments"))
-			.anySatisfy((finding) -> assertThat(finding).contains("#holding()", "no minimum hold"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#holding()", "remove them"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#future()", "returns before its work has ended"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#mono()", "returns before its work has ended"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#several()", "has several locks; declare one"))
-			.anySatisfy((finding) -> assertThat(finding).contains("#waiting()", "never waits"))
+			.anySatisfy(
+					(finding) -> assertThat(finding).contains("#waiting()", "a wait and a minimum hold have no effect"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#primitive()", "primitive int"));
 	}
 

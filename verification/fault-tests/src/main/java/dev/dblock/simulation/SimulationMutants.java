@@ -178,7 +178,7 @@ final class SimulationMutants {
 		String classic = "mongodb/request/ClassicStatements.java";
 		String common = "mongodb/request/CommonStatements.java";
 		return List.of(new Mutant("pipeline: requests closed though there is a new one", common,
-				"askable(lease).append(RUN_AGAIN_ASKED, (last != null) ? text(last) : IS_ABSENT);", "askable(lease);"),
+				"askable(lease).append(RUN_AGAIN_ASKED, (seen != null) ? text(seen) : IS_ABSENT);", "askable(lease);"),
 				new Mutant("classic: a holder asked that has closed its requests", common,
 						".append(RUN_AGAIN_CLOSED, IS_ABSENT)", ""),
 				new Mutant("pipeline: skip the owner check", pipeline,
