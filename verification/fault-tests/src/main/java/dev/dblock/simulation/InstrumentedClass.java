@@ -29,7 +29,7 @@ final class InstrumentedClass extends ClassVisitor {
 	/** Methods that are called in place of those of the same name and parameters. */
 	private static final Set<String> STATIC = Set.of("java/lang/System.nanoTime", "java/lang/System.currentTimeMillis",
 			"java/util/concurrent/locks/LockSupport.park", "java/util/concurrent/locks/LockSupport.parkNanos",
-			"jdk/internal/misc/VM.getNanoTimeAdjustment");
+			"java/lang/Thread.sleep", "jdk/internal/misc/VM.getNanoTimeAdjustment");
 
 	private final boolean ofDblock;
 

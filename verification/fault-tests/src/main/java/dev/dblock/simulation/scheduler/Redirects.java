@@ -1,5 +1,6 @@
 package dev.dblock.simulation.scheduler;
 
+import java.time.Duration;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Executor;
@@ -61,6 +62,28 @@ public final class Redirects {
 		}
 		else {
 			LockSupport.parkNanos(blocker, nanos);
+		}
+	}
+
+	public static void sleep(long millis) throws InterruptedException {
+		sleep(Duration.ofMillis(millis));
+	}
+
+	public static void sleep(long millis, int nanos) throws InterruptedException {
+		sleep(Duration.ofMillis(millis).plusNanos(nanos));
+	}
+
+	public static void sleep(Duration duration) throws InterruptedException {
+		if (Scheduler.current() == null) {
+			Thread.sleep(duration.toMillis(), duration.toNanosPart() % 1_000_000);
+			return;
+		}
+		long start = nanoTime();
+		for (long left = duration.toNanos(); left > 0; left = duration.toNanos() - (nanoTime() - start)) {
+			if (Thread.interrupted()) {
+				throw new InterruptedException();
+			}
+			parkNanos(left);
 		}
 	}
 
