@@ -65,7 +65,7 @@ inline ask(id, read, done) {
 			passedOn[id] = holder;
 			done = true;
 			say(asks the holder)
-		:: else -> say(can ask nobody)
+		:: else -> say(cannot ask)
 		fi
 	}
 }

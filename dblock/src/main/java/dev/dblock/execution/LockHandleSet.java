@@ -23,9 +23,9 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.support.FailureLog;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
 

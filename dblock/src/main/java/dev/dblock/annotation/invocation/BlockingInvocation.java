@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 import dev.dblock.LockShutdownException;
+import dev.dblock.LockedAction;
 import dev.dblock.execution.DefaultLockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -53,13 +54,10 @@ final class BlockingInvocation implements InvocationStrategy {
 			return invocation.proceed();
 		}
 		try {
-			if (call.runsAgain()) {
-				return call.template()
-					.<@Nullable Object>executeOrRunAgain(call.name(), call.options(), () -> runAgain(operation, call),
-							call);
-			}
-			return call.template()
-				.<@Nullable Object>execute(call.name(), call.options(), () -> run(operation, call), call);
+			LockedAction<@Nullable Object> action = () -> run(operation, call);
+			return call.runsAgain()
+					? call.template().<@Nullable Object>executeOrRunAgain(call.name(), call.options(), action, call)
+					: call.template().<@Nullable Object>execute(call.name(), call.options(), action, call);
 		}
 		catch (LockShutdownException ex) {
 			return call.answer(ex);
@@ -73,10 +71,6 @@ final class BlockingInvocation implements InvocationStrategy {
 		Object result = this.results.ended(operation.method(), call.proceed());
 		call.ended();
 		return result;
-	}
-
-	private @Nullable Object runAgain(LockedOperation operation, LockCall call) throws Throwable {
-		return this.results.ended(operation.method(), call.proceedAgain());
 	}
 
 	// A scheduler ignores the result of a skipped job, so a primitive default will do

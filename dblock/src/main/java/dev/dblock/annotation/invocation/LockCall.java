@@ -143,28 +143,23 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	}
 
 	/**
-	 * Proceed to the method, in the thread that acquired the locks.
+	 * Proceed to the method, in the thread that acquired the locks. A method that runs
+	 * again can be called several times.
 	 */
 	@Nullable Object proceed() throws Throwable {
 		begin();
 		granted(LockContext.current());
-		return this.invocation.proceed();
+		return this.operation.runsAgain()
+				? InvocationStrategy.proceed(this.invocation, this.invocation.getArguments().clone())
+				: this.invocation.proceed();
 	}
 
 	/**
-	 * Whether the method runs once more in this call if other calls ask for it.
+	 * Whether the method runs once more in this call if other calls ask for it. A setting
+	 * for the name of the lock overrides that.
 	 */
 	boolean runsAgain() {
-		return this.operation.unavailable(setting(this.name), isByOtherCode()) instanceof UnavailableHandler.RunAgain;
-	}
-
-	/**
-	 * Proceed to the method, which can be done several times.
-	 */
-	@Nullable Object proceedAgain() throws Throwable {
-		begin();
-		granted(LockContext.current());
-		return InvocationStrategy.proceed(this.invocation, this.invocation.getArguments().clone());
+		return this.operation.runsAgain() && setting(this.name).isEmpty();
 	}
 
 	/**

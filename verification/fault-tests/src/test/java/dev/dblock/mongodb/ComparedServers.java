@@ -106,8 +106,8 @@ final class ComparedServers implements Connection {
 
 	/**
 	 * Return the time of the real server when it executed a command, if its answer or a
-	 * document tells. A millisecond decides whether an update changes anything, since it
-	 * can write the time that is stored already.
+	 * document shows it. A millisecond decides whether an update changes anything, since
+	 * it can write the time that is stored already.
 	 */
 	private static long timeOfExecution(BsonDocument answer, List<BsonDocument> stored, long sent, long answered) {
 		if (answer.get("value") instanceof BsonDocument value && value.isDateTime("now")) {
