@@ -7,6 +7,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
@@ -26,6 +27,9 @@ public final class BsonParts {
 
 	public static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
 			new ValueCodecProvider());
+
+	/** The condition that a field is absent. */
+	public static final BsonDocument IS_ABSENT = new BsonDocument("$exists", BsonBoolean.FALSE);
 
 	private BsonParts() {
 	}
@@ -66,7 +70,7 @@ public final class BsonParts {
 	 * @param expression the expression
 	 * @return the expression
 	 */
-	static BsonString ref(String expression) {
+	public static BsonString ref(String expression) {
 		return new BsonString(expression);
 	}
 
@@ -76,7 +80,7 @@ public final class BsonParts {
 	 * @param text any text
 	 * @return the expression
 	 */
-	static BsonValue literal(String text) {
+	public static BsonValue literal(String text) {
 		BsonString value = new BsonString(text);
 		return text.startsWith("$") ? new BsonDocument("$literal", value) : value;
 	}
@@ -87,7 +91,7 @@ public final class BsonParts {
 	 * @param texts the texts
 	 * @return the expression
 	 */
-	static BsonDocument literals(String... texts) {
+	public static BsonDocument literals(String... texts) {
 		return new BsonDocument("$literal", new BsonArray(Stream.of(texts).map(BsonString::new).toList()));
 	}
 
@@ -99,7 +103,7 @@ public final class BsonParts {
 		return new BsonInt64(number);
 	}
 
-	static BsonDateTime date(long millis) {
+	public static BsonDateTime date(long millis) {
 		return new BsonDateTime(millis);
 	}
 

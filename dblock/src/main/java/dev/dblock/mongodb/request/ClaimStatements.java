@@ -1,6 +1,7 @@
 package dev.dblock.mongodb.request;
 
 import java.util.Map;
+import java.util.ServiceLoader;
 
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
@@ -11,9 +12,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the statements of both dialects need of claims: their records, which are fields of
- * the documents of the locks, and the rules by which they are granted.
+ * the documents of the locks, and the rules by which they are granted. Internal: can
+ * change in any release.
  */
-interface ClaimStatements {
+public interface ClaimStatements {
+
+	/**
+	 * Return the statements for the claims that this application can make.
+	 * @return those that the {@link ServiceLoader} finds, such as those of jobs;
+	 * otherwise statements that know no claims
+	 */
+	static ClaimStatements installed() {
+		return ServiceLoader.load(ClaimStatements.class, ClaimStatements.class.getClassLoader())
+			.findFirst()
+			.orElseGet(NoClaims::new);
+	}
 
 	/**
 	 * Return the fields of a record.
@@ -102,8 +115,9 @@ interface ClaimStatements {
 	 * Return claims that use all operators of a pipeline.
 	 * @param id the id of their record
 	 * @param text a text that must be sent as a literal
+	 * @return the claims; {@code null} if no claims are known
 	 */
-	Rehearsal rehearsal(String id, String text);
+	@Nullable Rehearsal rehearsal(String id, String text);
 
 	/**
 	 * The part of a pipeline that grants a claim.

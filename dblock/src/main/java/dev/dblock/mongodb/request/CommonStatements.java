@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import static dev.dblock.mongodb.request.BsonParts.IS_ABSENT;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
@@ -43,8 +44,6 @@ abstract class CommonStatements implements Statements {
 	static final BsonDocument IS_LONG = doc("$type", new BsonString("long"));
 
 	static final BsonDocument IS_DATE = doc("$type", new BsonString("date"));
-
-	static final BsonDocument IS_ABSENT = doc("$exists", BsonBoolean.FALSE);
 
 	private static final BsonDocument RELEASED_NOW = doc(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
 

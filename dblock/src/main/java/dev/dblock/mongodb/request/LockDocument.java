@@ -24,7 +24,7 @@ public final class LockDocument {
 
 	public static final String ID = "_id";
 
-	static final String HOLDER = "holder";
+	public static final String HOLDER = "holder";
 
 	static final String ACQUIRER = "acquirer";
 
@@ -34,11 +34,11 @@ public final class LockDocument {
 
 	public static final String TOKEN = "token";
 
-	static final String ACQUIRED_AT = "acquiredAt";
+	public static final String ACQUIRED_AT = "acquiredAt";
 
 	public static final String UPDATED_AT = "updatedAt";
 
-	static final String EXPIRES_AT = "expiresAt";
+	public static final String EXPIRES_AT = "expiresAt";
 
 	static final String LEASE_MILLIS = "leaseMillis";
 
@@ -49,14 +49,14 @@ public final class LockDocument {
 	/** The holder that can be asked to run once more, and by whom it was asked. */
 	static final String RUN_AGAIN = "runAgain";
 
-	static final String JOBS = "jobs";
+	public static final String JOBS = "jobs";
 
 	/**
 	 * Followed by a method: the last planned time that was settled for it, under
 	 * whichever id of its job. Not within a common object, so that a manual change of it
 	 * cannot fail a grant.
 	 */
-	static final String METHOD = "method:";
+	public static final String METHOD = "method:";
 
 	public static final String CLEAN_UP_AT = "cleanUpAt";
 
@@ -125,7 +125,7 @@ public final class LockDocument {
 		return this.fields.getString(ID).getValue();
 	}
 
-	@Nullable String holder() {
+	public @Nullable String holder() {
 		return string(HOLDER);
 	}
 
@@ -139,23 +139,23 @@ public final class LockDocument {
 	/**
 	 * Return the stored fields, as far as they were read.
 	 */
-	BsonDocument fields() {
+	public BsonDocument fields() {
 		return this.fields;
 	}
 
-	boolean isHeldBy(String holder) {
+	public boolean isHeldBy(String holder) {
 		return holder.equals(holder());
 	}
 
-	long token() {
+	public long token() {
 		return this.fields.getInt64(TOKEN).getValue();
 	}
 
-	Instant acquiredAt() {
+	public Instant acquiredAt() {
 		return Instant.ofEpochMilli(this.fields.getDateTime(ACQUIRED_AT).getValue());
 	}
 
-	@Nullable Long expiresAt() {
+	public @Nullable Long expiresAt() {
 		return date(EXPIRES_AT);
 	}
 
@@ -176,7 +176,7 @@ public final class LockDocument {
 	 * @param time milliseconds of the server's clock
 	 * @return whether the document expires after it
 	 */
-	boolean isTakenAt(long time) {
+	public boolean isTakenAt(long time) {
 		Long expiresAt = expiresAt();
 		return expiresAt != null && expiresAt > time;
 	}
@@ -220,7 +220,7 @@ public final class LockDocument {
 				&& runAgain.get(RunAgain.ASKED) instanceof BsonString asked) ? asked.getValue() : null;
 	}
 
-	LockInfo toInfo(long now) {
+	public LockInfo toInfo(long now) {
 		Long expiresAt = expiresAt();
 		long remaining = (expiresAt != null) ? Math.max(0, expiresAt - now) : 0;
 		String holder = holder();

@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
+import static dev.dblock.mongodb.request.BsonParts.IS_ABSENT;
 import static dev.dblock.mongodb.request.BsonParts.anyOf;
 import static dev.dblock.mongodb.request.BsonParts.date;
 import static dev.dblock.mongodb.request.BsonParts.doc;
@@ -179,22 +180,24 @@ final class PipelineStatements extends CommonStatements {
 	 * the updates that both dialects need
 	 */
 	boolean areUnderstood(StoreRequest store) {
-		ClaimStatements.Rehearsal rehearsal = this.claims.rehearsal(REHEARSED_NAME, LITERAL);
-		ClaimStatements.Fields fields = this.claims.fields(rehearsal.first().key(REHEARSED_NAME));
-		BsonDocument projection = PROJECTION.clone()
-			.append(fields.last(), new BsonInt32(1))
-			.append(NOTHING_FIELD, NOTHING_THERE);
+		ClaimStatements.@Nullable Rehearsal rehearsal = this.claims.rehearsal(REHEARSED_NAME, LITERAL);
+		BsonDocument projection = PROJECTION.clone().append(NOTHING_FIELD, NOTHING_THERE);
+		BsonDocument filter = DIALECT_CHECK.clone();
+		if (rehearsal != null) {
+			ClaimStatements.Fields fields = this.claims.fields(rehearsal.first().key(REHEARSED_NAME));
+			projection.append(fields.last(), new BsonInt32(1));
+			filter.append(fields.paused(), IS_ABSENT);
+		}
 		try {
 			// In two requests, since the first shows more servers by an error of its own
-			if (!isEvaluated(take(store, DIALECT_CHECK, rehearsalOfLock(), projection))
-					|| !isEvaluated(take(store, DIALECT_CHECK, rehearsalOfClaim(rehearsal), projection))) {
+			if (!isEvaluated(take(store, DIALECT_CHECK, rehearsalOfLock(), projection)) || rehearsal != null
+					&& !isEvaluated(take(store, DIALECT_CHECK, rehearsalOfClaim(rehearsal), projection))) {
 				return false;
 			}
 			List<BsonDocument> renewal = new ArrayList<>(this.fencedRenewal);
 			renewal.add(REMOVABLE);
 			updateUnrecorded(store, renewable(DIALECT_CHECK.clone()), renewal);
-			requireUpdated(take(store, DIALECT_CHECK.clone().append(fields.paused(), IS_ABSENT), REHEARSED_UPDATE,
-					projection));
+			requireUpdated(take(store, filter, REHEARSED_UPDATE, projection));
 			return true;
 		}
 		catch (BsonInvalidOperationException ex) {

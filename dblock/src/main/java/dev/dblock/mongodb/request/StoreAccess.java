@@ -65,7 +65,7 @@ public final class StoreAccess {
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
-		ClaimStatements claims = new JobStatements();
+		ClaimStatements claims = ClaimStatements.installed();
 		this.dialect = new DialectDetection(pipelines, new StoreSuitability(locks, fences),
 				new PipelineStatements(times, claims), new ClassicStatements(times, this.clock, claims),
 				this.hello::say);

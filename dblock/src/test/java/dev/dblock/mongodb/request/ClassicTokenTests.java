@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import com.mongodb.client.MongoDatabase;
 import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.job.mongodb.JobStatements;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;

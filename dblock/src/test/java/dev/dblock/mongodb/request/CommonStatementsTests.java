@@ -8,6 +8,7 @@ import com.mongodb.ServerAddress;
 import com.mongodb.WriteError;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob.RunEnd;
+import dev.dblock.job.mongodb.JobStatements;
 import dev.dblock.store.LeaseKey;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;

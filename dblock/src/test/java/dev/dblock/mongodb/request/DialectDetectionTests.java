@@ -15,6 +15,7 @@ import com.mongodb.ServerAddress;
 import com.mongodb.client.model.CreateCollectionOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.ValidationOptions;
+import dev.dblock.job.mongodb.JobStatements;
 import dev.dblock.store.ListRequest;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;

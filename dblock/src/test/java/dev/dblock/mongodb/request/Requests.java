@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import com.mongodb.client.MongoDatabase;
 import dev.dblock.job.StoredJob;
+import dev.dblock.job.mongodb.JobStatements;
 
 /**
  * Requests of their own, for tests of the repository.

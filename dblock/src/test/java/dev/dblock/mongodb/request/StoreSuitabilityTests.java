@@ -7,6 +7,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoDatabase;
+import dev.dblock.job.mongodb.JobStatements;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.conversions.Bson;

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.request;
+package dev.dblock.job.mongodb;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +11,7 @@ import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob;
 import dev.dblock.job.StoredJob.StoredRun;
+import dev.dblock.mongodb.request.LockDocument;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.request;
+package dev.dblock.job.mongodb;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -6,6 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 import dev.dblock.claim.Claim;
+import dev.dblock.mongodb.request.LockDocument;
 import org.jspecify.annotations.Nullable;
 
 /**

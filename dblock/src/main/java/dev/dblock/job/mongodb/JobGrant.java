@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.request;
+package dev.dblock.job.mongodb;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +10,9 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob;
 import dev.dblock.job.StoredJob.StoredRun;
+import dev.dblock.mongodb.request.BsonParts;
+import dev.dblock.mongodb.request.ClaimStatements;
+import dev.dblock.mongodb.request.LockDocument;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -80,19 +83,19 @@ final class JobGrant implements ClaimStatements.Grant {
 	@Override
 	public void addToFilter(BsonDocument filter) {
 		BsonValue paused = this.record.fields().get(JobFields.PAUSED);
-		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : CommonStatements.IS_ABSENT);
+		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : BsonParts.IS_ABSENT);
 		if (this.record.fields().get(JobFields.LAST) instanceof BsonDocument last) {
 			// Each grant and each missed planned time has another holder, each end an
 			// outcome
 			for (String field : List.of(JobFields.PLANNED, JobFields.RUN_HOLDER, JobFields.OUTCOME)) {
-				filter.append(this.job.last(field), last.getOrDefault(field, CommonStatements.IS_ABSENT));
+				filter.append(this.job.last(field), last.getOrDefault(field, BsonParts.IS_ABSENT));
 			}
 		}
 		else {
-			filter.append(this.job.path(JobFields.LAST), CommonStatements.IS_ABSENT);
+			filter.append(this.job.path(JobFields.LAST), BsonParts.IS_ABSENT);
 		}
 		if (this.job.method() != null) {
-			filter.append(this.job.method(), (this.method != null) ? this.method : CommonStatements.IS_ABSENT);
+			filter.append(this.job.method(), (this.method != null) ? this.method : BsonParts.IS_ABSENT);
 		}
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.request;
+package dev.dblock.job.mongodb;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +9,8 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob;
+import dev.dblock.mongodb.request.ClaimStatements;
+import dev.dblock.mongodb.request.LockDocument;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;

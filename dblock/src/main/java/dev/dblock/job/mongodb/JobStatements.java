@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.request;
+package dev.dblock.job.mongodb;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -13,15 +13,19 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob.RunEnd;
+import dev.dblock.mongodb.request.BsonParts;
+import dev.dblock.mongodb.request.ClaimStatements;
+import dev.dblock.mongodb.request.LockDocument;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims that are firings of jobs, with a run record for each job.
+ * The claims that are firings of jobs, with a run record for each job. Found by the
+ * {@link java.util.ServiceLoader}. Internal: can change in any release.
  */
-final class JobStatements implements ClaimStatements {
+public final class JobStatements implements ClaimStatements {
 
 	@Override
 	public Fields fields(Claim.Key key) {
@@ -75,7 +79,7 @@ final class JobStatements implements ClaimStatements {
 	public BsonDocument asRead(Claim.Key key, LockDocument document) {
 		JobFields job = new JobFields(key.id());
 		BsonValue record = JobRecord.stored(document.fields(), job);
-		return new BsonDocument(job.path(), (record != null) ? record : CommonStatements.IS_ABSENT);
+		return new BsonDocument(job.path(), (record != null) ? record : BsonParts.IS_ABSENT);
 	}
 
 	@Override
@@ -84,7 +88,7 @@ final class JobStatements implements ClaimStatements {
 		if (stored.get(JobFields.JOBS) instanceof BsonDocument jobs) {
 			jobs.keySet()
 				.forEach((job) -> filter.append(JobFields.JOBS + "." + job + "." + JobFields.PAUSED,
-						CommonStatements.IS_ABSENT));
+						BsonParts.IS_ABSENT));
 		}
 		return filter;
 	}
@@ -114,7 +118,7 @@ final class JobStatements implements ClaimStatements {
 		BsonValue planned = BsonParts.date(open.planned().toEpochMilli());
 		BsonDocument unbegun = new BsonDocument(job.last(JobFields.PLANNED), planned)
 			.append(job.last(JobFields.ATTEMPT), new BsonInt32(1))
-			.append(job.last(JobFields.AGAIN), CommonStatements.IS_ABSENT);
+			.append(job.last(JobFields.AGAIN), BsonParts.IS_ABSENT);
 		BsonDocument overtaken = unbegun.clone()
 			.append(method + JobFields.PLANNED, BsonParts.doc("$gt", planned))
 			.append(method + JobFields.ID, BsonParts.doc("$ne", BsonParts.text(job.key())));

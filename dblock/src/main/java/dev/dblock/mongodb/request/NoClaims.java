@@ -1,0 +1,87 @@
+package dev.dblock.mongodb.request;
+
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
+import dev.dblock.claim.ClaimRecord.Request;
+import dev.dblock.claim.Claimed;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements of an application that makes no claims. Records of other applications
+ * are kept as they are.
+ */
+final class NoClaims implements ClaimStatements {
+
+	@Override
+	public Fields fields(Claim.Key key) {
+		throw unknown();
+	}
+
+	@Override
+	public Expressions expressions(Request request) {
+		throw unknown();
+	}
+
+	@Override
+	public Grant grant(Request request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now) {
+		throw unknown();
+	}
+
+	@Override
+	public @Nullable Expiry expiry(Request request, LockDocument lock, long now) {
+		throw unknown();
+	}
+
+	@Override
+	public Claimed claimed(Request request, LockDocument document) {
+		throw unknown();
+	}
+
+	@Override
+	public Refusal refusal(Request request, @Nullable LockDocument document, long now) {
+		throw unknown();
+	}
+
+	@Override
+	public @Nullable String unusable(Claim.Key key, BsonDocument stored) {
+		throw unknown();
+	}
+
+	@Override
+	public ClaimRecord.Status status(Claim.Key key, LockDocument document, long now) {
+		throw unknown();
+	}
+
+	@Override
+	public BsonDocument asRead(Claim.Key key, LockDocument document) {
+		throw unknown();
+	}
+
+	@Override
+	public BsonDocument unpaused(BsonDocument stored) {
+		throw unknown();
+	}
+
+	@Override
+	public End end(Claim.End end) {
+		throw unknown();
+	}
+
+	@Override
+	public @Nullable End forced(BsonDocument stored, String holder) {
+		return null;
+	}
+
+	@Override
+	public @Nullable Rehearsal rehearsal(String id, String text) {
+		return null;
+	}
+
+	private static IllegalStateException unknown() {
+		return new IllegalStateException(
+				"A lock was requested for a claim, such as a planned time of a job, and no module that knows it is on"
+						+ " the classpath. Add dblock-jobs");
+	}
+
+}
