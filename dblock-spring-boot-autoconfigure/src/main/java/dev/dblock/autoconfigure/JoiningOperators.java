@@ -1,6 +1,6 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.transaction.ReactiveTransactions;
+import dev.dblock.reactive.ReactiveTransactions;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.reactive.TransactionalOperator;

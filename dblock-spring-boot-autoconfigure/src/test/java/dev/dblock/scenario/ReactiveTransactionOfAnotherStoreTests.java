@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.LockLostException;
-import dev.dblock.transaction.ReactiveTransactions;
+import dev.dblock.reactive.ReactiveTransactions;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -2,7 +2,7 @@ package dev.dblock.annotation;
 
 import java.lang.reflect.Method;
 
-import dev.dblock.transaction.ReactiveTransactions;
+import dev.dblock.reactive.ReactiveTransactions;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;

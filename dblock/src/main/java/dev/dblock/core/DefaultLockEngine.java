@@ -28,8 +28,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.transaction.reactive.TransactionContext;
-
 /**
  * The lock engine over a {@link LockRepository}. It starts no thread before the first
  * lock is acquired.
@@ -204,8 +202,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
-		return this.parts.kept(fullName, transaction);
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return this.parts.kept(fullName);
+	}
+
+	@Override
+	public Object id() {
+		return this.parts.id();
 	}
 
 	@Override

@@ -22,12 +22,8 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.CallThreads;
 import dev.dblock.transaction.LockTransactions;
-import dev.dblock.transaction.ReactiveTransactions;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * Creates the parts of an engine, and shuts them down. None of them starts a thread
@@ -138,10 +134,12 @@ final class EngineParts {
 	 * Return a lock that a transaction still keeps, see
 	 * {@link LockEngine#keptByTransaction}.
 	 */
-	Optional<LockHandle> kept(String fullName, @Nullable TransactionContext transaction) {
-		Optional<LockHandle> kept = this.transactions.kept(this.keeper, fullName);
-		return (kept.isPresent() || transaction == null) ? kept
-				: ReactiveTransactions.kept(transaction, this.keeper, fullName);
+	Optional<LockHandle> kept(String fullName) {
+		return this.transactions.kept(this.keeper, fullName);
+	}
+
+	Object id() {
+		return this.keeper;
 	}
 
 	/**

@@ -25,12 +25,9 @@ import dev.dblock.support.FailureLog;
 import dev.dblock.support.LockMdc;
 import dev.dblock.transaction.LeaseState;
 import dev.dblock.transaction.LockTransactions;
-import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * The application's view of a {@link Lease}.
@@ -245,11 +242,6 @@ final class LeaseHandle implements LeasedLock {
 	@Override
 	public void joinTransaction() {
 		this.keeper.joinTransaction(this);
-	}
-
-	@Override
-	public Runnable joinTransaction(TransactionContext transaction) {
-		return ReactiveTransactions.keep(transaction, this);
 	}
 
 	@Override

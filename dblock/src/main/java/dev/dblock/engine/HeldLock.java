@@ -9,8 +9,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.reactive.TransactionContext;
-
 /**
  * A handle as this library uses it, in addition to what applications can do with it.
  */
@@ -103,17 +101,6 @@ public interface HeldLock extends LockHandle {
 	 * effect if it was not
 	 */
 	void forget(Consumer<LossReason> callback);
-
-	/**
-	 * Make a reactive transaction depend on this lock, under which work is about to begin
-	 * inside the transaction. The transaction keeps the lock until it has ended.
-	 * @param transaction the transaction, open or not
-	 * @return lets the transaction continue without the lock, if no work was done under
-	 * it
-	 * @throws IllegalStateException if the transaction is just ending, or is about to be
-	 * committed
-	 */
-	Runnable joinTransaction(TransactionContext transaction);
 
 	/**
 	 * Return a handle as this library uses it.

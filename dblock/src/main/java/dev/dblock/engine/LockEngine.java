@@ -14,9 +14,6 @@ import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * The engine behind the templates.
@@ -125,14 +122,22 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Return a lock that a transaction still keeps after its handle was closed: a
-	 * transaction of the current thread, or the given one.
+	 * Return a lock that a transaction of the current thread still keeps after its handle
+	 * was closed.
 	 * @param fullName the full name of the lock
-	 * @param transaction a reactive transaction, or {@code null} if there is none
 	 * @return its handle
 	 */
-	default Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
+	default Optional<LockHandle> keptByTransaction(String fullName) {
 		return Optional.empty();
+	}
+
+	/**
+	 * Return what identifies this engine at the handles of its locks.
+	 * @return an object of this engine alone
+	 * @see dev.dblock.transaction.TransactionLock#engine
+	 */
+	default Object id() {
+		return this;
 	}
 
 	/**

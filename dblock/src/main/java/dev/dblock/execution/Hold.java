@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.transaction.reactive.TransactionContext;
-
 /**
  * One acquisition and the work that shares it. Work that continues elsewhere after a
  * method has returned can outlive the work in which it was started. So the last piece of
@@ -95,7 +93,7 @@ public final class Hold {
 	static @Nullable Hold otherOfThread(LockEngine engine, String fullName) {
 		LockHandle other = ReentrantHold.handle(engine, fullName);
 		if (other == null) {
-			other = engine.keptByTransaction(fullName, null).orElse(null);
+			other = engine.keptByTransaction(fullName).orElse(null);
 		}
 		return (other != null) ? borrowed(engine, other) : null;
 	}
@@ -384,14 +382,6 @@ public final class Hold {
 		else {
 			this.handle.release();
 		}
-	}
-
-	/**
-	 * Make a reactive transaction keep the lock.
-	 * @return lets the transaction continue without the lock
-	 */
-	public Runnable joinTransaction(TransactionContext transaction) {
-		return (this.held != null) ? this.held.joinTransaction(transaction) : NOTHING;
 	}
 
 	/**

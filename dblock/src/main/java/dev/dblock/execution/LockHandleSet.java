@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.transaction.reactive.TransactionContext;
-
 /**
  * Several locks that are held as one. A lock under which the acquiring thread already
  * worked is shared with the outer work, and released by the last of the two to end.
@@ -264,20 +262,6 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	 */
 	@Override
 	public void forget(Consumer<LossReason> callback) {
-	}
-
-	@Override
-	public Runnable joinTransaction(TransactionContext transaction) {
-		List<Runnable> joined = new ArrayList<>();
-		Runnable leave = () -> joined.forEach(Runnable::run);
-		try {
-			parts().forEach((part) -> joined.add(part.joinTransaction(transaction)));
-		}
-		catch (RuntimeException ex) {
-			leave.run();
-			throw ex;
-		}
-		return leave;
 	}
 
 	/**

@@ -223,8 +223,9 @@ public final class ReactiveLockTemplate {
 		 */
 		Runnable joinTransaction(ContextView context, Hold hold) {
 			TransactionContext transaction = ReactiveScope.transaction(context);
-			return (transaction != null) ? hold.joinTransaction(transaction) : () -> {
-			};
+			return (transaction != null)
+					? ReactiveTransactions.keep(transaction, hold.parts().stream().map(Hold::handle).toList()) : () -> {
+					};
 		}
 
 		@Nullable WhenLost whenLost() {

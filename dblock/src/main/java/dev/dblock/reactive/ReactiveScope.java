@@ -1,6 +1,7 @@
 package dev.dblock.reactive;
 
 import java.util.Objects;
+import java.util.Optional;
 
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.Hold;
@@ -64,7 +65,9 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 	 * the blocking one of the subscribing thread, or the reactive one.
 	 */
 	static @Nullable Hold kept(LockEngine engine, String fullName, @Nullable TransactionContext transaction) {
-		return engine.keptByTransaction(fullName, transaction)
+		return engine.keptByTransaction(fullName)
+			.or(() -> (transaction != null) ? ReactiveTransactions.kept(transaction, engine.id(), fullName)
+					: Optional.empty())
 			.map((handle) -> Hold.borrowed(engine, handle))
 			.orElse(null);
 	}

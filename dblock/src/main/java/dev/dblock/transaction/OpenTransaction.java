@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * A transaction that this process has begun, and the locks that it runs under: those that
  * its thread held when it began, and those that were acquired inside it.
  */
-final class OpenTransaction {
+public final class OpenTransaction {
 
 	private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
@@ -34,7 +34,7 @@ final class OpenTransaction {
 
 	private volatile boolean ended;
 
-	OpenTransaction(Fencing fencing, boolean readOnly, @Nullable OpenTransaction outer) {
+	public OpenTransaction(Fencing fencing, boolean readOnly, @Nullable OpenTransaction outer) {
 		this.fencing = fencing;
 		this.readOnly = readOnly;
 		this.outer = outer;
@@ -52,7 +52,7 @@ final class OpenTransaction {
 	 * Return the handle of a lock whose release was requested, but is deferred until the
 	 * end.
 	 */
-	@Nullable TransactionLock kept(Object engine, String name) {
+	public @Nullable TransactionLock kept(Object engine, String name) {
 		for (FencedLease lease : this.leases) {
 			if (lease.isKept(engine, name)) {
 				return lease.handle();
@@ -65,7 +65,7 @@ final class OpenTransaction {
 	 * Add a lock that this transaction runs under. A failure is kept for the commit,
 	 * because no exception may be thrown when a transaction has just begun.
 	 */
-	void join(TransactionLock handle) {
+	public void join(TransactionLock handle) {
 		try {
 			FencedLease known = find(handle);
 			if (known != null) {
@@ -85,7 +85,7 @@ final class OpenTransaction {
 	 * Return whether this transaction itself writes the fence of a lock to the place
 	 * where the other fence of that lock would be written.
 	 */
-	boolean isFencedBy(TransactionLock handle, TransactionFence other) {
+	public boolean isFencedBy(TransactionLock handle, TransactionFence other) {
 		FencedLease lease = find(handle);
 		return lease != null && lease.isFencedLike(other);
 	}
@@ -103,7 +103,7 @@ final class OpenTransaction {
 	 * Continue this transaction without a lock, unless other work in it has joined the
 	 * lock as well.
 	 */
-	void leave(TransactionLock handle) {
+	public void leave(TransactionLock handle) {
 		FencedLease lease = find(handle);
 		if (lease != null && lease.leave()) {
 			this.leases.remove(lease);
@@ -114,29 +114,29 @@ final class OpenTransaction {
 	/**
 	 * Return whether the commit does not depend on the lock and can no longer be made to.
 	 */
-	boolean isTooLateFor(TransactionLock handle) {
+	public boolean isTooLateFor(TransactionLock handle) {
 		return this.checked && find(handle) == null;
 	}
 
 	/**
 	 * Return whether no lock could be released by the end of this transaction.
 	 */
-	boolean standsAlone() {
+	public boolean standsAlone() {
 		return this.ended || this.leases.isEmpty();
 	}
 
-	boolean asksStoreBeforeCommit() {
+	public boolean asksStoreBeforeCommit() {
 		return !this.readOnly && this.leases.stream().anyMatch(FencedLease::asksStore);
 	}
 
-	boolean isPrepared() {
+	public boolean isPrepared() {
 		return this.leases.stream().allMatch(FencedLease::isPrepared);
 	}
 
 	/**
 	 * Ensure that the fences can be written.
 	 */
-	void prepare() {
+	public void prepare() {
 		this.leases.forEach(FencedLease::prepare);
 	}
 
@@ -144,7 +144,7 @@ final class OpenTransaction {
 	 * Check the locks and write the fences at the last moment before the commit. Any
 	 * exception makes Spring roll back.
 	 */
-	void beforeCommit() {
+	public void beforeCommit() {
 		if (this.failure != null) {
 			throw this.failure;
 		}
@@ -184,7 +184,7 @@ final class OpenTransaction {
 	 * Record that the commit was attempted.
 	 * @param failure the failure of the commit, if it failed
 	 */
-	void committed(@Nullable Throwable failure) {
+	public void committed(@Nullable Throwable failure) {
 		if (failure == null) {
 			this.leases.forEach(FencedLease::settle);
 		}
@@ -199,7 +199,7 @@ final class OpenTransaction {
 	 * outcome. If the fence was written before, the store determines whether the
 	 * transaction is over.
 	 */
-	void endInDoubt() {
+	public void endInDoubt() {
 		if (!this.ended) {
 			this.leases.forEach(FencedLease::settleByStore);
 			end();
@@ -221,7 +221,7 @@ final class OpenTransaction {
 	 * Makes a transaction depend on its locks.
 	 */
 	@FunctionalInterface
-	interface Fencing {
+	public interface Fencing {
 
 		@Nullable TransactionFence fenceOf(TransactionLock handle);
 

@@ -430,7 +430,7 @@ class LockTransactionsTests {
 			this.transactions.runNew(() -> this.locks.execute("a", () -> {
 			}));
 			this.locks.execute("a", () -> assertThat(isHeld()).isTrue());
-			assertThat(this.world.engine().keptByTransaction("b", null)).isEmpty();
+			assertThat(this.world.engine().keptByTransaction("b")).isEmpty();
 			assertThat(isHeld()).isTrue();
 		});
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(1);
@@ -442,7 +442,7 @@ class LockTransactionsTests {
 	@Test
 	void aLockWhoseHandleIsOpenIsNotEnteredThroughItsTransaction() {
 		this.held.add(this.locks.acquire("a"));
-		this.transactions.run(() -> assertThat(this.world.engine().keptByTransaction("a", null)).isEmpty());
+		this.transactions.run(() -> assertThat(this.world.engine().keptByTransaction("a")).isEmpty());
 	}
 
 	@Test

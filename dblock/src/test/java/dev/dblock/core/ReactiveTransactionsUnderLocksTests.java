@@ -16,13 +16,12 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockedAction;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.reactive.ReactiveLockTemplate;
+import dev.dblock.reactive.ReactiveTransactions;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.testing.RecordingReactiveManager;
-import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -372,7 +371,7 @@ class ReactiveTransactionsUnderLocksTests {
 		TransactionContext ending = mock(TransactionContext.class);
 		given(ending.isActualTransactionActive()).willReturn(true);
 		given(ending.getSynchronizations()).willReturn(known).willReturn(known).willReturn(known).willReturn(null);
-		assertThatIllegalStateException().isThrownBy(() -> ((HeldLock) lock).joinTransaction(ending))
+		assertThatIllegalStateException().isThrownBy(() -> ReactiveTransactions.keep(ending, List.of(lock)))
 			.withMessageContaining("'a'");
 		assertThat(known).isNotEmpty();
 		lock.release();
@@ -441,8 +440,8 @@ class ReactiveTransactionsUnderLocksTests {
 		given(transaction.isActualTransactionActive()).willReturn(true);
 		given(transaction.getSynchronizations()).willReturn(known);
 		LockHandle lock = this.world.template().acquire("a");
-		Runnable first = ((HeldLock) lock).joinTransaction(transaction);
-		Runnable second = ((HeldLock) lock).joinTransaction(transaction);
+		Runnable first = ReactiveTransactions.keep(transaction, List.of(lock));
+		Runnable second = ReactiveTransactions.keep(transaction, List.of(lock));
 		lock.release();
 		first.run();
 		assertThat(isHeld()).isTrue();
@@ -454,11 +453,11 @@ class ReactiveTransactionsUnderLocksTests {
 	void aContextWithoutATransactionKeepsNothing() {
 		LockHandle lock = this.world.template().acquire("a");
 		TransactionContext none = mock(TransactionContext.class);
-		((HeldLock) lock).joinTransaction(none);
+		ReactiveTransactions.keep(none, List.of(lock));
 		given(none.isActualTransactionActive()).willReturn(true);
 		given(none.getSynchronizations()).willReturn(null);
-		((HeldLock) lock).joinTransaction(none);
-		assertThat(this.world.engine().keptByTransaction("a", none)).isEmpty();
+		ReactiveTransactions.keep(none, List.of(lock));
+		assertThat(this.world.engine().keptByTransaction("a")).isEmpty();
 		lock.release();
 		assertThat(this.world.template().inspect("a").filter(LockInfo::held)).isEmpty();
 	}

@@ -73,7 +73,7 @@ class UnlockedEngineTests {
 		assertThat(this.engine.administration().list(true, "", 1).locks()).isEmpty();
 		assertThat(this.engine.administration().forceRelease(this.engine.fullName("a"))).isFalse();
 		assertThat(this.engine.administration().forceReleaseNow(this.engine.fullName("a"))).isFalse();
-		assertThat(this.engine.keptByTransaction("shop:a", null)).isEmpty();
+		assertThat(this.engine.keptByTransaction("shop:a")).isEmpty();
 	}
 
 	@Test

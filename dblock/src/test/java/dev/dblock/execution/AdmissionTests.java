@@ -95,7 +95,7 @@ class AdmissionTests {
 
 	@Test
 	void callUnderALockThatATransactionKeepsDoesNotAcquireItAgain() {
-		given(this.engine.keptByTransaction("a", null)).willReturn(Optional.of(this.handle));
+		given(this.engine.keptByTransaction("a")).willReturn(Optional.of(this.handle));
 		try (WorkScope scope = WorkScope.attach(this.hold)) {
 			this.hold.leave();
 			Admission.Joined call = begin();

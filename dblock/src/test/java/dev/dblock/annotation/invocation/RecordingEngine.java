@@ -170,7 +170,7 @@ public class RecordingEngine implements LockEngine {
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
+	public Optional<LockHandle> keptByTransaction(String fullName) {
 		return Optional.empty();
 	}
 

@@ -19,7 +19,9 @@ import dev.dblock.LossReason;
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecords;
+import dev.dblock.claim.Claimed;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.job.GrantedRun;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
@@ -115,7 +117,7 @@ class JobEngine implements LockEngine {
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
+	public Optional<LockHandle> keptByTransaction(String fullName) {
 		return Optional.empty();
 	}
 
@@ -183,7 +185,7 @@ class JobEngine implements LockEngine {
 	record Asked(@Nullable JobFiring firing, String thread) {
 	}
 
-	private record Handle(String name, @Nullable JobRun granted) implements LockHandle {
+	private record Handle(String name, @Nullable JobRun granted) implements LockHandle, Claimed.Holder {
 
 		@Override
 		public long token() {
@@ -238,8 +240,8 @@ class JobEngine implements LockEngine {
 		}
 
 		@Override
-		public Optional<JobRun> run() {
-			return Optional.ofNullable(this.granted);
+		public @Nullable Claimed claimed() {
+			return (this.granted != null) ? new GrantedRun(this.granted, null) : null;
 		}
 
 	}

@@ -1,4 +1,4 @@
-package dev.dblock.transaction;
+package dev.dblock.reactive;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,9 +9,10 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.dblock.LockHandle;
-import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.support.CallThreads;
+import dev.dblock.transaction.OpenTransaction;
+import dev.dblock.transaction.TransactionLock;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -79,32 +80,34 @@ public final class ReactiveTransactions {
 			return Mono.empty();
 		}
 		Mono<Void> join = Mono.create((sink) -> {
-			List<Runnable> leave = new ArrayList<>();
-			try {
-				locks.forEach((lock) -> leave.add(keep(transaction, lock)));
-			}
-			catch (RuntimeException ex) {
-				leave(leave);
-				throw ex;
-			}
+			Runnable leave = keep(transaction, locks);
 			// A transaction that ends because of this may not know of the locks
-			sink.onCancel(() -> leave(leave));
+			sink.onCancel(() -> STORE.schedule(leave));
 			sink.success();
 		});
 		return join.then(Mono.defer(joined::prepared));
 	}
 
-	private static void leave(List<Runnable> leave) {
-		STORE.schedule(() -> leave.forEach(Runnable::run));
-	}
-
 	/**
-	 * Add a lock that an open transaction runs under, which keeps the lock until its end.
-	 * @return continues the transaction without the lock, if no work was done under it
+	 * Add locks that an open transaction runs under, which keeps them until its end.
+	 * @return continues the transaction without the locks, if no work was done under them
 	 * @throws IllegalStateException when the transaction ends at this moment, or is about
 	 * to be committed
 	 */
-	public static Runnable keep(TransactionContext transaction, LockHandle lock) {
+	public static Runnable keep(TransactionContext transaction, List<LockHandle> locks) {
+		List<Runnable> kept = new ArrayList<>();
+		Runnable leave = () -> kept.forEach(Runnable::run);
+		try {
+			locks.forEach((lock) -> kept.add(keep(transaction, lock)));
+		}
+		catch (RuntimeException ex) {
+			leave.run();
+			throw ex;
+		}
+		return leave;
+	}
+
+	private static Runnable keep(TransactionContext transaction, LockHandle lock) {
 		if (lock instanceof TransactionLock handle && transaction.isActualTransactionActive()) {
 			Joined joined = joined(transaction, true);
 			if (joined != null) {
@@ -119,7 +122,7 @@ public final class ReactiveTransactions {
 	/**
 	 * Find a lock that a transaction still keeps although its handle was closed.
 	 */
-	public static Optional<LockHandle> kept(TransactionContext transaction, Object engine, String name) {
+	static Optional<LockHandle> kept(TransactionContext transaction, Object engine, String name) {
 		Joined joined = joined(transaction, false);
 		return (joined != null) ? Optional.ofNullable(joined.kept(engine, name)) : Optional.empty();
 	}
