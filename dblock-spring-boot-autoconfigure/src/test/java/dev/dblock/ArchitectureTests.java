@@ -34,6 +34,14 @@ class ArchitectureTests {
 
 	private static final String JOB = "dev.dblock.job";
 
+	private static final String JOBS = "dev.dblock.job..";
+
+	private static final String JOB_EVENTS = "dev.dblock.job.event";
+
+	private static final String JOB_METERS = "dev.dblock.job.micrometer";
+
+	private static final String JOB_RECORDS = "dev.dblock.job.mongodb";
+
 	private static final String CLAIM = "dev.dblock.claim";
 
 	private static final String SCHEDULE = "dev.dblock.job.schedule";
@@ -76,8 +84,6 @@ class ArchitectureTests {
 
 	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
 
-	private static final String OF_JOBS_IN_MONGODB = "dev\\.dblock\\.mongodb\\.request\\.Job.*";
-
 	private static final Set<String> CHANCE = Set.of("System.nanoTime", "System.currentTimeMillis", "Thread.sleep",
 			"LockSupport.park", "LockSupport.parkNanos", "UUID.randomUUID", "ThreadLocalRandom.current",
 			"SecureRandom.<init>", "Random.<init>");
@@ -89,7 +95,7 @@ class ArchitectureTests {
 	static final ArchRule packagesAreFreeOfCircles = slices().matching("dev.dblock.(**)").should().beFreeOfCycles();
 
 	@ArchTest
-	static final ArchRule apiUsesTheValuesOfJobs = onlyUses(API, CLAIM, JOB, SUPPORT);
+	static final ArchRule apiUsesClaims = onlyUses(API, CLAIM, SUPPORT);
 
 	@ArchTest
 	static final ArchRule apiIsPublic = classes().that()
@@ -112,17 +118,26 @@ class ArchitectureTests {
 			SUPPORT);
 
 	@ArchTest
-	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, CLAIM, ENGINE, EXECUTION,
-			SUPPORT);
+	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, CLAIM, ENGINE, EXECUTION, STORE,
+			SUPPORT, TRANSACTION);
 
 	@ArchTest
 	static final ArchRule claimsUseNothingElse = onlyUses(CLAIM);
 
 	@ArchTest
-	static final ArchRule valuesOfJobsUseClaims = onlyUses(JOB, CLAIM, SUPPORT);
+	static final ArchRule valuesOfJobsUseTheApi = onlyUses(JOB, API, CLAIM, SUPPORT);
 
 	@ArchTest
-	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, JOB, SUPPORT);
+	static final ArchRule eventsOfJobsUseTheirValues = onlyUses(JOB_EVENTS, API, CLAIM, EVENT, JOB);
+
+	@ArchTest
+	static final ArchRule metersOfJobsUseTheirEvents = onlyUses(JOB_METERS, API, EVENT, JOB, JOB_EVENTS);
+
+	@ArchTest
+	static final ArchRule recordsOfJobsUseTheStatements = onlyUses(JOB_RECORDS, API, CLAIM, JOB, MONGODB);
+
+	@ArchTest
+	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, SUPPORT);
 
 	@ArchTest
 	static final ArchRule leadersUseTheApi = onlyUses(LEADER, API, ENGINE, SUPPORT);
@@ -141,46 +156,22 @@ class ArchitectureTests {
 			STORE, SETTINGS, OBSERVATION);
 
 	@ArchTest
-	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, ENGINE, REACTIVE, SUPPORT,
-			STORE);
+	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, ENGINE, SUPPORT, STORE);
 
 	@ArchTest
 	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, CLAIM, JOB, ENGINE, STORE,
 			SUPPORT);
 
 	/**
-	 * They know only claims. MongoDB's part in jobs is in classes of its own.
+	 * Everything else knows claims, and a scheduler observes its calls of a locked method
+	 * as a {@code CallObserver}.
 	 */
 	@ArchTest
-	static final ArchRule engineAndStoresDoNotKnowJobs = noClasses().that()
-		.resideInAnyPackage(CORE, ENGINE, SETTINGS, STORE, EXECUTION, TRANSACTION, OBSERVATION, REACTIVE, LOCAL,
-				INTEGRATION, MONGODB)
-		.and()
-		.haveNameNotMatching(OF_JOBS_IN_MONGODB)
+	static final ArchRule onlyJobsAndTheBootModuleKnowJobs = noClasses().that()
+		.resideOutsideOfPackages(JOBS, AUTOCONFIGURE, ACTUATE)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(JOB, SCHEDULE);
-
-	@ArchTest
-	static final ArchRule statementsKnowOnlyClaims = noClasses().that()
-		.resideInAPackage(MONGODB)
-		.and()
-		.haveNameNotMatching(OF_JOBS_IN_MONGODB)
-		.and()
-		.doNotHaveSimpleName("StoreAccess")
-		.should()
-		.dependOnClassesThat()
-		.haveNameMatching(OF_JOBS_IN_MONGODB);
-
-	/**
-	 * A scheduler observes its calls of a locked method as a {@code CallObserver}.
-	 */
-	@ArchTest
-	static final ArchRule annotationsDoNotKnowJobs = noClasses().that()
-		.resideInAPackage(ANNOTATION)
-		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage(JOB, SCHEDULE, JOB_METHODS);
+		.resideInAPackage(JOBS);
 
 	@ArchTest
 	static final ArchRule methodsOfJobsUseAnnotationsAndSchedules = onlyUses(JOB_METHODS, API, CLAIM, JOB, SCHEDULE,
@@ -218,7 +209,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule onlyTheRepositoryUsesTheDriver = noClasses().that()
-		.resideOutsideOfPackages(MONGODB, AUTOCONFIGURE)
+		.resideOutsideOfPackages(MONGODB, JOB_RECORDS, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("com.mongodb..", "org.bson..", "org.springframework.data..");
@@ -239,7 +230,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule onlyMetersAndTracesUseMicrometer = noClasses().that()
-		.resideOutsideOfPackages(MICROMETER, AUTOCONFIGURE)
+		.resideOutsideOfPackages(MICROMETER, JOB_METERS, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("io.micrometer..");
@@ -260,8 +251,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule mostOfTheLibraryWorksWithoutReactor = noClasses().that()
-		.resideInAnyPackage(API, CLAIM, JOB, SCHEDULE, JOB_METHODS, ENGINE, SUPPORT, EVENT, STORE, SETTINGS,
-				OBSERVATION, LOCAL, MICROMETER, INTEGRATION)
+		.resideInAnyPackage(API, CLAIM, CORE, ENGINE, EVENT, EXECUTION, INTEGRATION, JOBS, LEADER, LOCAL, MICROMETER,
+				OBSERVATION, SETTINGS, STORE, SUPPORT, TRANSACTION)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
 import dev.dblock.job.JobRun;
 
 import org.springframework.scheduling.annotation.Scheduled;
@@ -21,7 +20,7 @@ public class Statements {
 	@Scheduled(cron = "0 0 2 1 * *")
 	@DistributedLock("monthly-statements")
 	public void send() {
-		this.sent.add(LockContext.run().orElseThrow());
+		this.sent.add(JobRun.current().orElseThrow());
 	}
 
 	List<JobRun> sent() {

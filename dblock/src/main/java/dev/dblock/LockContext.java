@@ -5,7 +5,6 @@ import java.util.Deque;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,13 +32,12 @@ public abstract class LockContext {
 	}
 
 	/**
-	 * Return the run of a job that this thread works for.
-	 * @return the run of the innermost lock that was granted for a planned time, or empty
-	 * outside of any
+	 * Return the innermost lock of a kind under which this thread works.
+	 * @param wanted what its handle must fulfill
+	 * @return its handle, or empty if this thread does not work under such a lock
 	 */
-	public static Optional<JobRun> run() {
-		return handle((entry) -> entry.isWork() && entry.holds((handle) -> handle.run().isPresent()))
-			.flatMap(LockHandle::run);
+	public static Optional<LockHandle> current(Predicate<LockHandle> wanted) {
+		return handle((entry) -> entry.isWork() && entry.holds(wanted));
 	}
 
 	/**

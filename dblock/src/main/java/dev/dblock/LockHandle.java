@@ -1,11 +1,7 @@
 package dev.dblock;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.function.Consumer;
-
-import dev.dblock.claim.Claimed;
-import dev.dblock.job.JobRun;
 
 /**
  * One acquisition of one lock. The handle can be used and closed from any thread.
@@ -137,16 +133,6 @@ public interface LockHandle extends AutoCloseable {
 	 * held.
 	 */
 	void keepUntilShutdown();
-
-	/**
-	 * Return the run of a job that the lock was granted for. Its planned time is earlier
-	 * than the requested one if a crashed run is repeated.
-	 * @return the run as of the grant, without an outcome; empty if the lock was not
-	 * acquired for a planned time
-	 */
-	default Optional<JobRun> run() {
-		return (Claimed.of(this) instanceof JobRun run) ? Optional.of(run) : Optional.empty();
-	}
 
 	/**
 	 * Report that the work under the lock failed, so that the release records the run of

@@ -1,13 +1,11 @@
 package dev.dblock;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.claim.Claim;
-import dev.dblock.job.JobFiring;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
@@ -194,23 +192,8 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Acquire the lock for a planned time of the job whose id is the full name of the
-	 * lock. Among all instances, at most one call is granted for each planned time, and
-	 * no call is granted for a planned time that is not later than one that was run. Each
-	 * call of this method creates a firing of its own. Keep the options to repeat the
-	 * request for the same run, and call this method again to request another run.
-	 * @param plannedAt the planned time, by the clock of the server
-	 * @return a copy with it
-	 * @throws IllegalArgumentException if it is before the year 1 or after the year 9999
-	 * @see JobFiring
-	 */
-	public LockOptions plannedFor(Instant plannedAt) {
-		return claim(JobFiring.of(null, new JobFiring.Schedule.Planned(plannedAt), false));
-	}
-
-	/**
 	 * Acquire the lock for something that the store decides and records with the grant.
-	 * @param claim the claim, such as a firing of a job
+	 * @param claim the claim, such as a planned time of a job
 	 * @return a copy with it
 	 */
 	public LockOptions claim(Claim claim) {

@@ -3,7 +3,6 @@ package dev.dblock;
 import java.time.Duration;
 
 import dev.dblock.claim.Claim;
-import dev.dblock.job.JobRefusal;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
@@ -54,15 +53,6 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	 */
 	public boolean isSettled() {
 		return this.verdict != null && this.verdict.isSettled();
-	}
-
-	/**
-	 * Return why a firing of a job was refused.
-	 * @return the reason; {@code null} if the lock was not requested for a planned time,
-	 * or is held by something other than a run of the job
-	 */
-	public @Nullable JobRefusal job() {
-		return (this.verdict instanceof JobRefusal job) ? job : null;
 	}
 
 	private String describeLock() {

@@ -73,12 +73,13 @@ class LockOptionsTests {
 	@Test
 	void aPlannedTimeIsAFiringOfItsOwnAndSurvivesTheOtherOptions() {
 		Instant at = Instant.parse("2026-11-23T02:00:00.123456Z");
-		LockOptions first = LockOptions.lease(SOME).plannedFor(at);
+		LockOptions first = LockOptions.lease(SOME).claim(JobFiring.at(at));
 		JobFiring firing = (JobFiring) first.claim();
 		assertThat(firing.schedule())
 			.isEqualTo(new JobFiring.Schedule.Planned(Instant.parse("2026-11-23T02:00:00.123Z")));
 		assertThat(firing.jobId()).isNull();
-		assertThat(((JobFiring) LockOptions.lease(SOME).plannedFor(at).claim()).id()).isNotEqualTo(firing.id());
+		assertThat(((JobFiring) LockOptions.lease(SOME).claim(JobFiring.at(at)).claim()).id())
+			.isNotEqualTo(firing.id());
 		LockOptions later = first.withLease(SOME)
 			.waitUpTo(SOME)
 			.minHold(SOME)
@@ -97,11 +98,11 @@ class LockOptionsTests {
 		for (Instant at : List.of(Instant.MIN, Instant.MAX, Instant.ofEpochMilli(Long.MIN_VALUE),
 				Instant.ofEpochMilli(Long.MAX_VALUE), Instant.parse("0000-12-31T23:59:59.999Z"),
 				Instant.parse("+10000-01-01T00:00:00Z"))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.defaults().plannedFor(at))
+			assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.defaults().claim(JobFiring.at(at)))
 				.withMessage("A planned time must be between the years 1 and 9999, but is " + at);
 		}
 		for (String at : List.of("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z")) {
-			assertThat(((JobFiring) LockOptions.defaults().plannedFor(Instant.parse(at)).claim()).schedule())
+			assertThat(((JobFiring) LockOptions.defaults().claim(JobFiring.at(Instant.parse(at))).claim()).schedule())
 				.isEqualTo(new JobFiring.Schedule.Planned(Instant.parse(at)));
 		}
 	}

@@ -1,7 +1,6 @@
 package dev.dblock.kotlin
 
 import dev.dblock.DistributedLock
-import dev.dblock.LockContext
 import dev.dblock.job.JobOperations
 import dev.dblock.job.JobRun
 import dev.dblock.testing.MongoServer
@@ -65,14 +64,14 @@ class SuspendJobTests {
         @Scheduled(cron = "* * * * * *")
         @DistributedLock("cron")
         suspend fun cron() {
-            withContext(Dispatchers.IO) { cron += LockContext.run().orElseThrow() }
+            withContext(Dispatchers.IO) { cron += JobRun.current().orElseThrow() }
         }
 
         @Scheduled(fixedDelay = 400)
         @DistributedLock("delay")
         suspend fun pauses() {
             delay(50)
-            pauses += LockContext.run().orElseThrow()
+            pauses += JobRun.current().orElseThrow()
         }
     }
 

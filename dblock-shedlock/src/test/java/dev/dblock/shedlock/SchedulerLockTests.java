@@ -310,10 +310,10 @@ class SchedulerLockTests {
 				assertThat(provider
 					.lock(new LockConfiguration(ClockProvider.now(), "inner", Duration.ofMinutes(1), Duration.ZERO)))
 					.hasValueSatisfying((lock) -> {
-						assertThat(LockContext.current().orElseThrow().run()).isEmpty();
+						assertThat(JobRun.of(LockContext.current().orElseThrow())).isEmpty();
 						lock.unlock();
 					});
-				assertThat(LockContext.run()).isPresent();
+				assertThat(JobRun.current()).isPresent();
 			});
 			fire(context, PLANNED, jobs::nightly);
 			assertThat(jobs.ran()).hasSize(1);

@@ -11,6 +11,7 @@ import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.job.event.JobListener;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.mongodb.LockFence;
@@ -161,7 +162,7 @@ public final class DblockAutoConfiguration {
 
 	@Bean
 	LockListener lockEventPublisher(ConfigurableApplicationContext context) {
-		return LockListener.publishingTo(context);
+		return JobListener.publishingTo(context);
 	}
 
 	@Bean

@@ -1,7 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.job.JobOperations;
-import dev.dblock.micrometer.JobMeters;
+import dev.dblock.job.micrometer.JobMeters;
 import dev.dblock.micrometer.LockMeters;
 import dev.dblock.micrometer.LockObservationConvention;
 import dev.dblock.micrometer.MicrometerLockObserver;

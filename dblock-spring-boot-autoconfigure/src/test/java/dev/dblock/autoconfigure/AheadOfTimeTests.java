@@ -15,7 +15,6 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobPolicy;
@@ -251,7 +250,7 @@ class AheadOfTimeTests {
 		@DistributedLock("scheduled-job")
 		@JobPolicy(id = "the-job")
 		void run() {
-			this.first.complete("run of " + LockContext.run().map(JobRun::jobId).orElse("no job") + " in "
+			this.first.complete("run of " + JobRun.current().map(JobRun::jobId).orElse("no job") + " in "
 					+ Thread.currentThread().getName());
 		}
 

@@ -21,6 +21,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -168,7 +169,7 @@ class ScheduledTasksTests {
 	@Test
 	void eachCallOfTheSchedulerIsObservedOnce() {
 		LockTemplate locks = start(NoJobs.class, "").getBean(LockTemplate.class);
-		locks.execute("elsewhere", LockOptions.defaults().plannedFor(PLANNED), () -> true);
+		locks.execute("elsewhere", LockOptions.defaults().claim(JobFiring.at(PLANNED)), () -> true);
 		LockHandle held = locks.acquire("held");
 		start(Once.class);
 		Awaitility.await().atMost(LIMIT).untilAsserted(() -> {

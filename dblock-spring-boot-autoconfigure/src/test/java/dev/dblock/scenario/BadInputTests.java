@@ -11,6 +11,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobFiring;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -85,10 +86,10 @@ class BadInputTests {
 	void failureOfAJobIsRecordedAsAShortText() {
 		Instant planned = Instant.now().minusSeconds(1);
 		String message = "line\nnext\u0000\u001b[31m \ud83d" + "x".repeat(1 << 20);
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.locks.execute("failing-job", LockOptions.defaults().plannedFor(planned), () -> {
-				throw new IllegalArgumentException(message);
-			}));
+		assertThatIllegalArgumentException().isThrownBy(
+				() -> this.locks.execute("failing-job", LockOptions.defaults().claim(JobFiring.at(planned)), () -> {
+					throw new IllegalArgumentException(message);
+				}));
 		Document last = this.instances.document("failing-job")
 			.get("jobs", Document.class)
 			.get("failing-job", Document.class)

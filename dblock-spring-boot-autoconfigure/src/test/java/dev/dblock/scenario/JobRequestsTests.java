@@ -9,11 +9,12 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
+import dev.dblock.job.JobRun;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -103,7 +104,7 @@ class JobRequestsTests {
 	void runOfAnotherInstanceIsNotCheckedBeforeItsLeaseCouldHaveEnded() throws Exception {
 		this.instances.start("runner")
 			.locks()
-			.acquire("rerun", LockOptions.lease(Duration.ofMinutes(10)).plannedFor(LAST));
+			.acquire("rerun", LockOptions.lease(Duration.ofMinutes(10)).claim(JobFiring.at(LAST)));
 		ConfigurableApplicationContext application = this.instances.startApplication("application",
 				RerunApplication.class, LONG_LEASE);
 		WarmUp before = application.getBean(WarmUp.class);
@@ -212,7 +213,7 @@ class JobRequestsTests {
 
 		@DistributedLock(name = "skip")
 		void run() {
-			RUNS.add(LockContext.run().orElseThrow().plannedAt());
+			RUNS.add(JobRun.current().orElseThrow().plannedAt());
 		}
 
 	}
@@ -222,7 +223,7 @@ class JobRequestsTests {
 		@DistributedLock(name = "rerun")
 		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
 		void run() {
-			RUNS.add(LockContext.run().orElseThrow().plannedAt());
+			RUNS.add(JobRun.current().orElseThrow().plannedAt());
 		}
 
 	}

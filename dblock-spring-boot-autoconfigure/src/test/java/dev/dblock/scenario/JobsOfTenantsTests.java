@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
 import dev.dblock.LockNamePrefix;
+import dev.dblock.job.JobRun;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -113,7 +113,7 @@ class JobsOfTenantsTests {
 		@Scheduled(cron = "* * * * * *", scheduler = "globexScheduler")
 		@DistributedLock("statements")
 		public void send() {
-			RUNS.add(new Run(TENANT.get(), LockContext.run().orElseThrow().plannedAt()));
+			RUNS.add(new Run(TENANT.get(), JobRun.current().orElseThrow().plannedAt()));
 		}
 
 	}

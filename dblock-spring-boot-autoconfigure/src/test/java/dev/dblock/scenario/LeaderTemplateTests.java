@@ -11,6 +11,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
+import dev.dblock.job.JobFiring;
 import dev.dblock.leader.LeaderListener;
 import dev.dblock.leader.LeaderTemplate;
 import dev.dblock.testing.MongoServer;
@@ -274,11 +275,11 @@ class LeaderTemplateTests {
 
 	@Test
 	void itsOptionsAreNotForAPlannedTime() {
-		LockOptions planned = LockOptions.defaults().plannedFor(Instant.EPOCH);
+		LockOptions planned = LockOptions.defaults().claim(JobFiring.at(Instant.EPOCH));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new LeaderTemplate(this.instances.start("first").locks(), "leader", planned,
 					new Recorder("first")))
-			.withMessageContaining("plannedFor");
+			.withMessageContaining("claim");
 	}
 
 	@Test

@@ -15,14 +15,14 @@ import java.util.stream.Stream;
 
 import com.mongodb.client.model.Filters;
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
-import dev.dblock.event.JobMissedEvent;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.event.JobMissedEvent;
 import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -133,11 +133,12 @@ class MissedPlannedTimesTests {
 	@Test
 	void latestOfThreeMissedPlannedTimesIsRunOnceWhereThatIsDeclared() throws Exception {
 		Instance seed = this.instances.start("seed");
-		LockOptions before = LockOptions.defaults().plannedFor(PLANNED.minus(Duration.ofDays(3)));
+		LockOptions before = LockOptions.defaults().claim(JobFiring.at(PLANNED.minus(Duration.ofDays(3))));
 		for (String name : List.of("run", "skip", "two")) {
 			seed.locks().execute(name, before, () -> true);
 		}
-		seed.locks().acquire("crashed", LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false).plannedFor(PLANNED));
+		seed.locks()
+			.acquire("crashed", LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false).claim(JobFiring.at(PLANNED)));
 		for (int i = 0; i < 3; i++) {
 			this.instances.startApplication("instance-" + i, DailyApplication.class, DAILY, EARLIER);
 		}
@@ -172,16 +173,16 @@ class MissedPlannedTimesTests {
 	@ValueSource(booleans = { false, true })
 	void runsSinceTheBackupAreOnlyRepeatedByPoliciesAfterARestore(boolean skipped) throws Exception {
 		Instance seed = this.instances.start("seed");
-		LockOptions before = LockOptions.defaults().plannedFor(PLANNED.minus(Duration.ofDays(1)));
+		LockOptions before = LockOptions.defaults().claim(JobFiring.at(PLANNED.minus(Duration.ofDays(1))));
 		for (String name : List.of("run", "skip")) {
 			seed.locks().execute(name, before, () -> true);
 		}
 		LockHandle running = seed.locks()
-			.acquire("crashed", LockOptions.lease(Duration.ofSeconds(1)).plannedFor(PLANNED));
+			.acquire("crashed", LockOptions.lease(Duration.ofSeconds(1)).claim(JobFiring.at(PLANNED)));
 		List<Document> backup = this.instances.documents().find().into(new ArrayList<>());
 		running.release();
 		for (String name : List.of("run", "skip")) {
-			seed.locks().execute(name, LockOptions.defaults().plannedFor(PLANNED), () -> true);
+			seed.locks().execute(name, LockOptions.defaults().claim(JobFiring.at(PLANNED)), () -> true);
 		}
 		backup.forEach(
 				(document) -> this.instances.documents().replaceOne(Filters.eq("_id", document.get("_id")), document));
@@ -220,7 +221,7 @@ class MissedPlannedTimesTests {
 	}
 
 	private static void ran(String name) {
-		RUNS.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>()).add(LockContext.run().orElseThrow());
+		RUNS.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>()).add(JobRun.current().orElseThrow());
 	}
 
 	private static SchedulingConfigurer once(LateJob job, Instant... planned) {

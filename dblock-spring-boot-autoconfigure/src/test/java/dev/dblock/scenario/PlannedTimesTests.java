@@ -9,6 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.LockOptions;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -40,10 +42,10 @@ class PlannedTimesTests {
 				Instant planned = first.plusSeconds(i);
 				for (Instance instance : all) {
 					instance.locks()
-						.execute("short", LockOptions.defaults().plannedFor(planned), runs::incrementAndGet,
+						.execute("short", LockOptions.defaults().claim(JobFiring.at(planned)), runs::incrementAndGet,
 								(refusal) -> {
-									assertThat(refusal.job()).isNotNull();
-									assertThat(refusal.job().reason()).isEqualTo(Reason.DONE);
+									assertThat(JobRefusal.of(refusal)).isNotNull();
+									assertThat(JobRefusal.of(refusal).reason()).isEqualTo(Reason.DONE);
 									return done.incrementAndGet();
 								});
 				}
@@ -66,10 +68,10 @@ class PlannedTimesTests {
 					for (int i = 0; i < PLANNED_TIMES; i++) {
 						Instant planned = first.plusSeconds(i);
 						instance.locks()
-							.execute("short", LockOptions.defaults().plannedFor(planned), () -> runs.add(planned),
-									(refusal) -> {
-										assertThat(refusal.job()).isNotNull();
-										refusals.merge(refusal.job().reason(), 1, Integer::sum);
+							.execute("short", LockOptions.defaults().claim(JobFiring.at(planned)),
+									() -> runs.add(planned), (refusal) -> {
+										assertThat(JobRefusal.of(refusal)).isNotNull();
+										refusals.merge(JobRefusal.of(refusal).reason(), 1, Integer::sum);
 										return false;
 									});
 					}

@@ -27,6 +27,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
@@ -170,7 +171,7 @@ class PrometheusTests {
 		Instances.eventually().ignoreExceptions().until(() -> another.locks().acquire("blocked", options).isHeld());
 		Instances.eventually()
 			.ignoreExceptions()
-			.until(() -> another.locks().acquire("crashing", options.plannedFor(Instant.now())).isHeld());
+			.until(() -> another.locks().acquire("crashing", options.claim(JobFiring.at(Instant.now()))).isHeld());
 		instances.expire("crashing");
 		LockHandle lost = locks.acquire("lost", LockOptions.lease(LEASE));
 		locks.forceReleaseNow("lost");

@@ -15,8 +15,6 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
-import dev.dblock.LockHandle;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.InvalidJobException;
@@ -310,7 +308,7 @@ class ScheduledJobTests {
 		@DistributedLock(name = "mono")
 		Mono<Void> mono() {
 			return Mono.deferContextual((context) -> {
-				ran("mono", ReactiveLockTemplate.current(context).flatMap(LockHandle::run));
+				ran("mono", ReactiveLockTemplate.current(context).flatMap(JobRun::of));
 				return Mono.empty();
 			});
 		}
@@ -328,7 +326,7 @@ class ScheduledJobTests {
 		}
 
 		private static void ran(String name) {
-			ran(name, LockContext.run());
+			ran(name, JobRun.current());
 		}
 
 		private static void ran(String name, Optional<JobRun> run) {
@@ -362,8 +360,7 @@ class ScheduledJobTests {
 
 		@DistributedLock(name = "invoices")
 		public void invoice() {
-			RUNS.computeIfAbsent("invoices", (key) -> new CopyOnWriteArrayList<>())
-				.add(LockContext.run().orElseThrow());
+			RUNS.computeIfAbsent("invoices", (key) -> new CopyOnWriteArrayList<>()).add(JobRun.current().orElseThrow());
 		}
 
 	}

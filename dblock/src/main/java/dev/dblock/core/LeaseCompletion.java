@@ -8,7 +8,6 @@ import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.event.LockListener;
-import dev.dblock.event.NewsListener;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
@@ -112,7 +111,7 @@ final class LeaseCompletion {
 				lease.observedEnd(LockObserver.Outcome.RELEASED, null);
 				this.listeners.onReleased(handle);
 				if (ended != null) {
-					NewsListener.notify(this.listeners, handle.name(), ended);
+					this.listeners.onNews(handle.name(), ended);
 				}
 			}
 			else {

@@ -15,7 +15,6 @@ import dev.dblock.claim.Claim;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.event.LockListener;
-import dev.dblock.event.NewsListener;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.LockMdc;
@@ -170,7 +169,7 @@ final class LeaseLosses {
 				this.listeners.onLost(handle, reason);
 			}
 			if (ended != null) {
-				NewsListener.notify(this.listeners, lease.key().name(), ended);
+				this.listeners.onNews(lease.key().name(), ended);
 			}
 			LockObserver.Outcome outcome = (handle == null) ? LockObserver.Outcome.ABANDONED
 					: LockObserver.Outcome.LOST;

@@ -9,7 +9,6 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
 import dev.dblock.claim.Claim;
 import dev.dblock.event.LockListener;
-import dev.dblock.event.NewsListener;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
@@ -20,7 +19,7 @@ import org.springframework.util.ClassUtils;
 /**
  * Calls all listeners as one listener that never throws an exception.
  */
-final class LockListeners implements NewsListener {
+final class LockListeners implements LockListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockListeners.class);
 
@@ -67,7 +66,7 @@ final class LockListeners implements NewsListener {
 	@Override
 	public void onNews(String name, Claim.News news) {
 		notifyListeners(news.isInOwnThread() ? this.callbacks : Runnable::run, news.what(), name,
-				(listener) -> NewsListener.notify(listener, name, news));
+				(listener) -> listener.onNews(name, news));
 	}
 
 	private void notifyListeners(Executor thread, String what, String lock, Consumer<LockListener> news) {

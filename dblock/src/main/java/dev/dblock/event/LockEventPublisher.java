@@ -1,12 +1,10 @@
 package dev.dblock.event;
 
 import java.time.Duration;
-import java.time.Instant;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
-import dev.dblock.job.JobRun;
 import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,9 +16,9 @@ import org.springframework.core.ResolvableType;
 
 /**
  * Publishes lock events as application events. During shutdown, they reach the listeners
- * that still exist.
+ * that still exist. Internal: can change in any release.
  */
-final class LockEventPublisher implements LockListener {
+public class LockEventPublisher implements LockListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockEventPublisher.class);
 
@@ -35,14 +33,17 @@ final class LockEventPublisher implements LockListener {
 
 	private final ConfigurableApplicationContext context;
 
-	LockEventPublisher(ConfigurableApplicationContext context) {
+	/**
+	 * Create a publisher.
+	 * @param context the context that publishes the events
+	 */
+	protected LockEventPublisher(ConfigurableApplicationContext context) {
 		this.context = context;
 	}
 
 	@Override
 	public void onAcquired(LockHandle handle) {
 		publish(new LockAcquiredEvent(handle.name(), handle.token()));
-		handle.run().ifPresent((run) -> publish(new JobStartedEvent(handle.name(), run)));
 	}
 
 	@Override
@@ -65,22 +66,11 @@ final class LockEventPublisher implements LockListener {
 		publish(new LockReleasedEvent(handle.name(), handle.token()));
 	}
 
-	@Override
-	public void onRunEnded(String name, JobRun run) {
-		publish(new JobEndedEvent(name, run));
-	}
-
-	@Override
-	public void onRunCrashed(String name, JobRun run) {
-		publish(new JobCrashedEvent(name, run));
-	}
-
-	@Override
-	public void onMissed(String name, String jobId, Instant plannedAt) {
-		publish(new JobMissedEvent(name, jobId, plannedAt));
-	}
-
-	private void publish(LockEvent event) {
+	/**
+	 * Publish an event. An exception of a listener is logged.
+	 * @param event the event
+	 */
+	protected final void publish(LockEvent event) {
 		try {
 			this.context.publishEvent(new News(this.context, event, TYPES.get(event.getClass())));
 		}

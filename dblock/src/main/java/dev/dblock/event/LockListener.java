@@ -1,12 +1,11 @@
 package dev.dblock.event;
 
 import java.time.Duration;
-import java.time.Instant;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
-import dev.dblock.job.JobRun;
+import dev.dblock.claim.Claim;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -61,41 +60,17 @@ public interface LockListener {
 	}
 
 	/**
-	 * Called after a run of a job has ended, or has lost its lock. Its start is reported
-	 * by {@link #onAcquired} with a handle that has a {@link LockHandle#run() run}.
-	 * Called in the thread that released the lock, and at a loss in a thread of its own,
-	 * like {@link #onLost}.
+	 * Called with news about what locks were acquired for, such as the runs of jobs.
+	 * Listeners for them implement this method and dispatch the news.
 	 * @param name the full name of the lock
-	 * @param run the run as this instance knows it, with its outcome. Its end is by the
-	 * server's clock at the grant, continued by that of this instance
+	 * @param news the news
 	 */
-	default void onRunEnded(String name, JobRun run) {
+	default void onNews(String name, Claim.News news) {
 	}
 
 	/**
-	 * Called if a run of a job crashed: its lease expired before its end was recorded.
-	 * The instance that is granted the job next is called, in a thread of its own; all
-	 * other instances are not. The work may still be running if its instance was only
-	 * paused.
-	 * @param name the full name of the lock
-	 * @param run the run that crashed
-	 */
-	default void onRunCrashed(String name, JobRun run) {
-	}
-
-	/**
-	 * Called if a planned time of a job was not run, and this instance no longer tries
-	 * it. Called in a thread of its own.
-	 * @param name the full name of the lock
-	 * @param jobId the id of the job
-	 * @param plannedAt the planned time, by the clock of the server
-	 */
-	default void onMissed(String name, String jobId, Instant plannedAt) {
-	}
-
-	/**
-	 * Create a listener that publishes each {@link LockEvent} as an application event.
-	 * During shutdown, the events reach the event listeners that still exist.
+	 * Create a listener that publishes the events of locks as application events. During
+	 * shutdown, the events reach the event listeners that still exist.
 	 * @param context the context that publishes the events
 	 * @return the listener
 	 */

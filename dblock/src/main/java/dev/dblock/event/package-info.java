@@ -1,5 +1,5 @@
 /**
- * The events of locks and jobs. The application can implement a
+ * The events of locks. The application can implement a
  * {@link dev.dblock.event.LockListener}, or receive application events with
  * {@link org.springframework.context.event.EventListener event listeners}.
  */

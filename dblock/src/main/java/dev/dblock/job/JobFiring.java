@@ -64,6 +64,21 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	}
 
 	/**
+	 * Create a firing for a planned time of the job whose id is the full name of the
+	 * lock. Among all instances, at most one firing is granted for each planned time, and
+	 * none is granted for a planned time that is not later than one that was run. Keep
+	 * the firing to repeat the request for the same run, and create another one to
+	 * request another run.
+	 * @param plannedAt the planned time, by the clock of the server
+	 * @return the firing, with a new random id
+	 * @throws IllegalArgumentException if it is before the year 1 or after the year 9999
+	 * @see dev.dblock.LockOptions#claim
+	 */
+	public static JobFiring at(Instant plannedAt) {
+		return of(null, new Schedule.Planned(plannedAt), false);
+	}
+
+	/**
 	 * Create a firing with a new random id.
 	 * @param jobId the id of the job; {@code null} for the full name of the lock
 	 * @param schedule the schedule that determines the planned time

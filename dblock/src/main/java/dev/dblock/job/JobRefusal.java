@@ -2,6 +2,7 @@ package dev.dblock.job;
 
 import java.time.Instant;
 
+import dev.dblock.LockRefusal;
 import dev.dblock.claim.Claim;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable JobRun last, @Nullable String pausedBy,
 		@Nullable Instant at) implements Claim.Verdict {
+
+	/**
+	 * Return why a firing of a job was refused.
+	 * @param refusal the refusal of its lock
+	 * @return the reason; {@code null} if the lock was not requested for a planned time,
+	 * or is held by something other than a run of the job
+	 */
+	public static @Nullable JobRefusal of(LockRefusal refusal) {
+		return (refusal.verdict() instanceof JobRefusal job) ? job : null;
+	}
 
 	/**
 	 * Whether a wait for the lock cannot change the answer: the planned time was run or

@@ -1,7 +1,11 @@
 package dev.dblock.job;
 
 import java.time.Instant;
+import java.util.Optional;
 
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.claim.Claimed;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +46,26 @@ public record JobRun(String jobId, Instant plannedAt, int attempt, Instant start
 	public JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
 			@Nullable Outcome outcome, String instance, long token, @Nullable String error) {
 		this(jobId, plannedAt, attempt, startedAt, endedAt, outcome, instance, token, error, null, null);
+	}
+
+	/**
+	 * Return the run of a job that this thread works for.
+	 * @return the run of the innermost lock that was granted for a planned time, or empty
+	 * outside of any
+	 */
+	public static Optional<JobRun> current() {
+		return LockContext.current((handle) -> of(handle).isPresent()).flatMap(JobRun::of);
+	}
+
+	/**
+	 * Return the run of a job that a lock was granted for. Its planned time is earlier
+	 * than the requested one if a crashed run is repeated.
+	 * @param handle the handle of the lock
+	 * @return the run as of the grant, without an outcome; empty if the lock was not
+	 * acquired for a planned time
+	 */
+	public static Optional<JobRun> of(LockHandle handle) {
+		return (Claimed.of(handle) instanceof JobRun run) ? Optional.of(run) : Optional.empty();
 	}
 
 	/**

@@ -78,12 +78,12 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 	 * @param name the name of the lock
 	 * @param options how to hold it; the wait has no effect
 	 * @param listener notified when this instance begins and ends to lead
-	 * @throws IllegalArgumentException if the options are for a planned time
+	 * @throws IllegalArgumentException if the options have a claim
 	 */
 	public LeaderTemplate(LockOperations locks, String name, LockOptions options, LeaderListener listener) {
 		if (options.claim() != null) {
 			throw new IllegalArgumentException("The leader '" + name
-					+ "' holds its lock for longer than a planned time. Remove plannedFor from its options");
+					+ "' holds its lock for longer than a planned time. Remove the claim from its options");
 		}
 		this.locks = locks;
 		this.name = name;

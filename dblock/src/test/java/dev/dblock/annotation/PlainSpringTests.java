@@ -180,7 +180,7 @@ class PlainSpringTests {
 		@Scheduled(cron = "* * * * * *")
 		@DistributedLock(name = "report")
 		public void write() {
-			PLANNED.add(LockContext.run().map(JobRun::plannedAt).orElseThrow());
+			PLANNED.add(JobRun.current().map(JobRun::plannedAt).orElseThrow());
 		}
 
 	}

@@ -18,6 +18,7 @@ import dev.dblock.core.GivenUpLeases.GivenUp;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
@@ -171,7 +172,7 @@ class GivenUpLeasesTests {
 
 	@Test
 	void aLateGrantOfAJobIsAbandonedAndItsPlannedTimeRuns() {
-		LockOptions options = LockOptions.defaults().plannedFor(this.planned);
+		LockOptions options = LockOptions.defaults().claim(JobFiring.at(this.planned));
 		String late = giveUp(options);
 		assertThat(runs()).extracting(JobRun::outcome).containsExactly((JobRun.Outcome) null);
 		assertGranted(this.engine.acquire("a", options), late);
@@ -180,14 +181,14 @@ class GivenUpLeasesTests {
 
 	@Test
 	void aLateGrantOfAJobThatAPlainCallFindsIsAbandonedAsWell() {
-		String late = giveUp(LockOptions.defaults().plannedFor(this.planned));
+		String late = giveUp(LockOptions.defaults().claim(JobFiring.at(this.planned)));
 		assertGranted(this.engine.acquire("a", LockOptions.defaults()), late);
 		assertThat(runs()).extracting(JobRun::outcome).containsExactly(JobRun.Outcome.ABANDONED);
 	}
 
 	@Test
 	void aPlannedTimeIsNotCrashedByALateGrantWhoseLeaseHasEnded() {
-		LockOptions options = LockOptions.defaults().plannedFor(this.planned);
+		LockOptions options = LockOptions.defaults().claim(JobFiring.at(this.planned));
 		String late = giveUp(options);
 		this.world.clock().advance(LockWorld.LEASE.multipliedBy(2));
 		assertGranted(this.engine.acquire("a", options), late);

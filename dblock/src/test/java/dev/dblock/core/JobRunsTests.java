@@ -12,7 +12,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -24,6 +23,7 @@ import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobNews;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.StoredJob.RunEnd;
@@ -76,7 +76,7 @@ class JobRunsTests {
 	}
 
 	private LockOptions planned() {
-		return LockOptions.defaults().plannedFor(this.at);
+		return LockOptions.defaults().claim(JobFiring.at(this.at));
 	}
 
 	private List<JobRun> runs() {
@@ -88,7 +88,7 @@ class JobRunsTests {
 	}
 
 	private void run(Instant planned) {
-		granted(this.engine.acquire("a", LockOptions.defaults().plannedFor(planned))).close();
+		granted(this.engine.acquire("a", LockOptions.defaults().claim(JobFiring.at(planned)))).close();
 	}
 
 	private int asked() {
@@ -98,14 +98,14 @@ class JobRunsTests {
 	@Test
 	void aGrantNamesItsRunAndTheReleaseRecordsIt() {
 		LockHandle handle = granted(this.engine.acquire("a", planned()));
-		JobRun run = handle.run().orElseThrow();
+		JobRun run = JobRun.of(handle).orElseThrow();
 		assertThat(run.plannedAt()).isEqualTo(this.at);
 		assertThat(run.attempt()).isEqualTo(1);
 		assertThat(run.token()).isEqualTo(handle.token());
 		assertThat(run.instance()).isEqualTo("host-1:4711:k7");
 		assertThat(handle.release()).isTrue();
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
-		assertThat(granted(this.engine.acquire("a", LockOptions.defaults())).run()).isEmpty();
+		assertThat(JobRun.of(granted(this.engine.acquire("a", LockOptions.defaults())))).isEmpty();
 		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
 		assertThat(asked()).isEqualTo(2);
 	}
@@ -129,24 +129,24 @@ class JobRunsTests {
 		run(this.at);
 		LockOptions patient = planned().waitUpTo(LONG);
 		LockRefusal done = refused(this.engine.acquire("a", patient));
-		assertThat(done.job().reason()).isEqualTo(Reason.DONE);
+		assertThat(JobRefusal.of(done).reason()).isEqualTo(Reason.DONE);
 		assertThat(done.isSettled()).isTrue();
 		assertThat(done.waited()).isZero();
 		assertThat(done.describe()).isEqualTo(
 				"The lock 'a' is not available for this planned time: done by host-1:4711:k7 at " + last().endedAt());
-		LockOptions later = LockOptions.defaults().plannedFor(this.at.plusSeconds(1)).waitUpTo(LONG);
+		LockOptions later = LockOptions.defaults().claim(JobFiring.at(this.at.plusSeconds(1))).waitUpTo(LONG);
 		LockHandle handle = granted(this.engine.acquire("a", later));
 		LockRefusal running = refused(this.engine.acquire("a",
 				later.claim(JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(1)), true))));
-		assertThat(running.job().reason()).isEqualTo(Reason.RUNNING);
+		assertThat(JobRefusal.of(running).reason()).isEqualTo(Reason.RUNNING);
 		assertThat(running.isSettled()).isFalse();
 		assertThat(running.describe()).endsWith("running on host-1:4711:k7 since " + last().startedAt());
 		handle.close();
 		Instant future = this.at.plus(LONG);
-		LockRefusal notDue = refused(this.engine.acquire("a", patient.plannedFor(future)));
+		LockRefusal notDue = refused(this.engine.acquire("a", patient.claim(JobFiring.at(future))));
 		assertThat(notDue.describe()).endsWith("not due before " + future);
 		JobRecords.of(this.repository).pause("a", "a", "ann");
-		LockRefusal paused = refused(this.engine.acquire("a", patient.plannedFor(this.at.plusSeconds(2))));
+		LockRefusal paused = refused(this.engine.acquire("a", patient.claim(JobFiring.at(this.at.plusSeconds(2)))));
 		assertThat(paused.describe()).endsWith("paused by ann");
 		assertThat(asked()).as("one request each").isEqualTo(6);
 	}
@@ -155,25 +155,25 @@ class JobRunsTests {
 	void aLockThatOtherWorkHoldsIsWaitedFor() throws Exception {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		LockOptions options = planned();
-		assertThat(refused(this.engine.acquire("a", options)).job()).isNull();
+		assertThat(JobRefusal.of(refused(this.engine.acquire("a", options)))).isNull();
 		Worker<LockEngine.Attempt> waiter = Worker.start(() -> this.engine.acquire("a", options.waitUpTo(LONG)));
 		LockWorld.eventually().until(() -> asked() > 3);
 		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
-		assertThat(granted(waiter.result()).run()).isPresent();
+		assertThat(JobRun.of(granted(waiter.result()))).isPresent();
 	}
 
 	@Test
 	void anEarlierRunOfTheJobIsWaitedForAndNamedWhenTheWaitEnds() throws Exception {
 		LockHandle earlier = granted(this.engine.acquire("a", planned()));
-		LockOptions later = LockOptions.defaults().plannedFor(this.at.plusSeconds(1));
+		LockOptions later = LockOptions.defaults().claim(JobFiring.at(this.at.plusSeconds(1)));
 		LockRefusal refusal = refused(this.engine.acquire("a", later));
-		assertThat(refusal.job().reason()).isEqualTo(Reason.OVERLAPPED);
+		assertThat(JobRefusal.of(refusal).reason()).isEqualTo(Reason.OVERLAPPED);
 		assertThat(refusal.describe()).contains("planned for " + this.at);
 		Worker<LockEngine.Attempt> waiter = Worker.start(() -> this.engine.acquire("a", later.waitUpTo(LONG)));
 		waiter.awaitWaiting();
 		earlier.close();
 		LockHandle handle = granted(waiter.result());
-		assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(1));
+		assertThat(JobRun.of(handle).orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(1));
 		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, JobRun.Outcome.SUCCEEDED);
 	}
 
@@ -191,7 +191,7 @@ class JobRunsTests {
 			this.repository.release(elsewhere, Duration.ZERO, FenceMark.KEEP,
 					new RunEnd("a", JobRun.Outcome.SUCCEEDED, null), LockWorld.TIMEOUT);
 		}));
-		assertThat(refused(waiter.result()).job().reason()).isEqualTo(Reason.DONE);
+		assertThat(JobRefusal.of(refused(waiter.result())).reason()).isEqualTo(Reason.DONE);
 		assertThat(this.engine.parts().queues().size()).isZero();
 	}
 
@@ -210,12 +210,12 @@ class JobRunsTests {
 		int before = asked();
 		first.close();
 		LockHandle run = granted(firing.result());
-		assertThat(run.run()).isPresent();
+		assertThat(JobRun.of(run)).isPresent();
 		assertThat(asked()).isEqualTo(before + 1);
 		run.close();
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		LockHandle one = granted(plain.result());
-		assertThat(one.run()).isEmpty();
+		assertThat(JobRun.of(one)).isEmpty();
 		assertThat(asked()).isEqualTo(before + 2);
 		one.close();
 		granted(next.result()).close();
@@ -231,8 +231,9 @@ class JobRunsTests {
 		run(this.at);
 		assertThat(this.repository.count(Kind.FIND)).isEqualTo(finds);
 		LockHandle mine = this.template.acquire("a");
-		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
-		assertThat(refused(this.engine.acquire("a", LockOptions.defaults().plannedFor(this.at.plusSeconds(1)))).job())
+		assertThat(JobRefusal.of(refused(this.engine.acquire("a", planned()))).reason()).isEqualTo(Reason.DONE);
+		assertThat(JobRefusal
+			.of(refused(this.engine.acquire("a", LockOptions.defaults().claim(JobFiring.at(this.at.plusSeconds(1)))))))
 			.isNull();
 		assertThat(mine.isHeld()).isTrue();
 		mine.close();
@@ -242,14 +243,14 @@ class JobRunsTests {
 	void workThatThrowsIsRecordedAsFailed() {
 		String text = "line\nbreak\u0000" + "x".repeat(1_000_000);
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute("a", planned(), () -> {
-			assertThat(LockContext.run()).get().extracting(JobRun::plannedAt).isEqualTo(this.at);
+			assertThat(JobRun.current()).get().extracting(JobRun::plannedAt).isEqualTo(this.at);
 			throw new IllegalStateException(text);
 		}, (refusal) -> null));
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(last().error()).hasSize(300)
 			.startsWith("java.lang.IllegalStateException: line break xxx")
 			.doesNotContain("\n");
-		assertThat(LockContext.run()).isEmpty();
+		assertThat(JobRun.current()).isEmpty();
 	}
 
 	@Test
@@ -262,8 +263,8 @@ class JobRunsTests {
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(last().error()).isEqualTo("java.lang.IllegalStateException: boom");
 		CompletionStage<String> next = this.template.executeAsync("a",
-				LockOptions.defaults().plannedFor(this.at.plusSeconds(1)), () -> CompletableFuture.completedFuture("x"),
-				(refusal) -> null);
+				LockOptions.defaults().claim(JobFiring.at(this.at.plusSeconds(1))),
+				() -> CompletableFuture.completedFuture("x"), (refusal) -> null);
 		assertThat(next.toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60));
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 	}
@@ -277,13 +278,14 @@ class JobRunsTests {
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		Instant second = this.at.plusSeconds(1);
 		assertThat(reactive
-			.execute("a", LockOptions.defaults().plannedFor(second), () -> Mono.just("x"), (refusal) -> Mono.empty())
+			.execute("a", LockOptions.defaults().claim(JobFiring.at(second)), () -> Mono.just("x"),
+					(refusal) -> Mono.empty())
 			.block()).isEqualTo("x");
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		Instant third = this.at.plusSeconds(2);
 		CompletableFuture<String> begun = new CompletableFuture<>();
 		reactor.core.Disposable cancelled = reactive
-			.execute("a", LockOptions.defaults().plannedFor(third),
+			.execute("a", LockOptions.defaults().claim(JobFiring.at(third)),
 					() -> Mono.<String>never().doOnSubscribe((subscription) -> begun.complete("begun")),
 					(refusal) -> Mono.empty())
 			.subscribe();
@@ -313,7 +315,7 @@ class JobRunsTests {
 			assertThat(last().error()).startsWith("java.lang.InterruptedException");
 			assertThat(last().attempt()).isEqualTo(attempt);
 		}
-		assertThat(refused(this.engine.acquire("a", rerun())).job().reason()).isEqualTo(Reason.DONE);
+		assertThat(JobRefusal.of(refused(this.engine.acquire("a", rerun()))).reason()).isEqualTo(Reason.DONE);
 	}
 
 	@Test
@@ -326,7 +328,8 @@ class JobRunsTests {
 			handle.runFailed(failure);
 			handle.close();
 			assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
-			assertThat(refused(this.engine.acquire("a", rerun(planned))).job().reason()).isEqualTo(Reason.DONE);
+			assertThat(JobRefusal.of(refused(this.engine.acquire("a", rerun(planned)))).reason())
+				.isEqualTo(Reason.DONE);
 			planned = planned.plusSeconds(1);
 		}
 	}
@@ -346,7 +349,7 @@ class JobRunsTests {
 		handle.runFailed(new ClosedByInterruptException());
 		assertThat(Thread.interrupted()).isTrue();
 		handle.close();
-		assertThat(granted(this.engine.acquire("a", rerun())).run().orElseThrow().attempt()).isEqualTo(2);
+		assertThat(JobRun.of(granted(this.engine.acquire("a", rerun()))).orElseThrow().attempt()).isEqualTo(2);
 	}
 
 	@Test
@@ -357,14 +360,14 @@ class JobRunsTests {
 		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.LOST);
 		LockWorld.eventually().until(() -> this.world.news().contains("ended a LOST"));
 		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("ended")).hasSize(1);
-		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
+		assertThat(JobRefusal.of(refused(this.engine.acquire("a", planned()))).reason()).isEqualTo(Reason.DONE);
 	}
 
 	private JobRun crash(Instant planned) {
 		LeaseKey elsewhere = new LeaseKey("a", "elsewhere");
 		this.repository
 			.acquire(new AcquireRequest(elsewhere, Duration.ofMillis(1), "host-2", "t", "w", LockWorld.TIMEOUT)
-				.withClaim(LockOptions.defaults().plannedFor(planned).claim()));
+				.withClaim(LockOptions.defaults().claim(JobFiring.at(planned)).claim()));
 		this.world.advance(LockWorld.LEASE);
 		return last();
 	}
@@ -372,7 +375,7 @@ class JobRunsTests {
 	@Test
 	void aCrashIsReportedOnceByTheNextRun(CapturedOutput output) {
 		JobRun crashed = crash(this.at);
-		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
+		assertThat(JobRefusal.of(refused(this.engine.acquire("a", planned()))).reason()).isEqualTo(Reason.DONE);
 		run(this.at.plusSeconds(1));
 		run(this.at.plusSeconds(2));
 		LockWorld.eventually().until(() -> this.world.news().contains("crashed a at " + this.at));
@@ -387,7 +390,7 @@ class JobRunsTests {
 		crash(this.at);
 		JobFiring rerun = JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(1)), true);
 		LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().claim(rerun)));
-		assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at);
+		assertThat(JobRun.of(handle).orElseThrow().plannedAt()).isEqualTo(this.at);
 		handle.close();
 		assertThat(output).containsOnlyOnce("This instance repeats the crashed run of host-2, attempt 2");
 	}
@@ -408,7 +411,7 @@ class JobRunsTests {
 	void aCrashIsReportedOnceAlsoIfTheWorkOfTheNextRunNeverBegins(CapturedOutput output) {
 		crash(this.at);
 		LockHandle unused = granted(
-				this.engine.acquire("a", LockOptions.defaults().plannedFor(this.at.plusSeconds(1))));
+				this.engine.acquire("a", LockOptions.defaults().claim(JobFiring.at(this.at.plusSeconds(1)))));
 		((HeldLock) unused).releaseUnused();
 		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.ABANDONED);
 		run(this.at.plusSeconds(1));
@@ -562,16 +565,16 @@ class JobRunsTests {
 		JobFiring firing = JobFiring.of(null, new Schedule.Planned(this.at), true);
 		this.repository.acquire(
 				new AcquireRequest(crashed, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT).withClaim(firing));
-		assertThat(refused(this.engine.acquire("a", LockOptions.defaults().claim(firing.withNewId()))).job().reason())
-			.isEqualTo(Reason.RUNNING);
+		assertThat(JobRefusal.of(refused(this.engine.acquire("a", LockOptions.defaults().claim(firing.withNewId()))))
+			.reason()).isEqualTo(Reason.RUNNING);
 		this.world.advance(LockWorld.LEASE.multipliedBy(2));
 		JobFiring next = JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(60)), true);
 		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().claim(next)))) {
-			assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at);
-			assertThat(handle.run().orElseThrow().attempt()).isEqualTo(2);
+			assertThat(JobRun.of(handle).orElseThrow().plannedAt()).isEqualTo(this.at);
+			assertThat(JobRun.of(handle).orElseThrow().attempt()).isEqualTo(2);
 		}
 		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().claim(next.withNewId())))) {
-			assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(60));
+			assertThat(JobRun.of(handle).orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(60));
 		}
 	}
 

@@ -21,6 +21,7 @@ import com.mongodb.ConnectionString;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.dblock.LockOptions;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobRun;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
@@ -66,7 +67,8 @@ class LateRequestTests {
 			EngineSettings impatient = LockWorld.settings(LockWorld.DEFAULTS.withLease(LEASE), Duration.ofSeconds(1),
 					LockWorld.POLL);
 			try (DefaultLockEngine engine = new DefaultLockEngine(repository, impatient, List.of())) {
-				LockOptions options = ofJob ? LockOptions.defaults().plannedFor(Instant.now()) : LockOptions.defaults();
+				LockOptions options = ofJob ? LockOptions.defaults().claim(JobFiring.at(Instant.now()))
+						: LockOptions.defaults();
 				LockOptions patiently = options.waitUpTo(Duration.ofMinutes(1));
 				LockWorld.granted(engine.acquire("warm", LockOptions.defaults().waitUpTo(LEASE))).close();
 				AtomicLong releases = new AtomicLong();

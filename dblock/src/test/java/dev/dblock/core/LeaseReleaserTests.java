@@ -17,6 +17,7 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
@@ -45,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseReleaserTests {
 
-	private static final LockOptions RUN = LockOptions.defaults().plannedFor(Instant.EPOCH);
+	private static final LockOptions RUN = LockOptions.defaults().claim(JobFiring.at(Instant.EPOCH));
 
 	@RegisterExtension
 	private final LockWorld world = new LockWorld();

@@ -8,13 +8,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
-import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.event.JobListener;
 
 /**
  * Records its notifications.
  */
-final class RecordingListener implements LockListener {
+final class RecordingListener implements JobListener {
 
 	private final List<String> news = new CopyOnWriteArrayList<>();
 

@@ -27,14 +27,15 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.job.JobFiring;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.LockRepository;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -482,7 +483,7 @@ class RepeatedWorkTests {
 			.isThrownBy(() -> this.here.forAll(Map.of("a", DEFAULTS, "b", DEFAULTS))
 				.executeOrRunAgain("index", this.runs::incrementAndGet))
 			.withMessageContaining("has a single lock");
-		LockOptions planned = LockOptions.defaults().plannedFor(Instant.now());
+		LockOptions planned = LockOptions.defaults().claim(JobFiring.at(Instant.now()));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.here.executeOrRunAgain("index", planned, this.runs::incrementAndGet))
 			.withMessageContaining("is not repeated on request");

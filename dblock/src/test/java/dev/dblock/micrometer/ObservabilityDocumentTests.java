@@ -23,10 +23,13 @@ import dev.dblock.LossReason;
 import dev.dblock.core.EngineState;
 import dev.dblock.event.LockEvent;
 import dev.dblock.event.LockListener;
+import dev.dblock.job.event.JobListener;
+import dev.dblock.job.micrometer.JobMeterDocumentation;
 import dev.dblock.observation.LockObserver;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
@@ -43,8 +46,9 @@ class ObservabilityDocumentTests {
 
 	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
 
-	private static final Set<LockMeterDocumentation> OF_LOCKS = EnumSet
-		.complementOf(EnumSet.copyOf(LockMeterDocumentation.OF_JOBS));
+	private static final List<MeterDocumentation> OF_LOCKS = List.of(LockMeterDocumentation.values());
+
+	private static final List<MeterDocumentation> OF_JOBS = List.of(JobMeterDocumentation.values());
 
 	private final List<String> lines = Files.readAllLines(DOCS.resolve("observability.md"));
 
@@ -127,13 +131,13 @@ class ObservabilityDocumentTests {
 	@Test
 	void everyMeterIsDocumentedWithItsTypeAndTags() {
 		assertDocumented("meter", OF_LOCKS);
-		assertDocumented("job meter", LockMeterDocumentation.OF_JOBS);
+		assertDocumented("job meter", OF_JOBS);
 	}
 
-	private void assertDocumented(String title, Set<LockMeterDocumentation> meters) {
+	private void assertDocumented(String title, List<MeterDocumentation> meters) {
 		assertThat(column(title))
-			.isEqualTo(meters.stream().map(LockMeterDocumentation::getName).collect(Collectors.toSet()));
-		for (LockMeterDocumentation one : meters) {
+			.isEqualTo(meters.stream().map(MeterDocumentation::getName).collect(Collectors.toSet()));
+		for (MeterDocumentation one : meters) {
 			List<String> row = row(title, one.getName());
 			assertThat(row.get(1).strip()).isEqualTo(one.getType().name().toLowerCase(Locale.ROOT));
 			assertThat(quoted(row.get(2))).isEqualTo(keys(one.getKeyNames()));
@@ -146,7 +150,7 @@ class ObservabilityDocumentTests {
 		new LockMeters(() -> null).bindTo(registry);
 		Function<Meter, String> name = (meter) -> meter.getId().getName();
 		assertThat(registry.getMeters().stream().map(name).collect(Collectors.toSet())).isEqualTo(column("meter"));
-		for (LockMeterDocumentation one : OF_LOCKS) {
+		for (MeterDocumentation one : OF_LOCKS) {
 			assertThat(registry.get(one.getName()).meters()).allSatisfy((meter) -> {
 				assertThat(meter.getId().getType()).isEqualTo(one.getType());
 				assertThat(meter.getId().getTags().stream().map((tag) -> tag.getKey()).collect(Collectors.toSet()))
@@ -167,16 +171,23 @@ class ObservabilityDocumentTests {
 
 	@Test
 	void everyEventIsDocumentedBesideTheMethodOfTheListener() {
-		Set<String> expected = new ClassFileImporter().importPackagesOf(LockEvent.class)
+		Set<String> expected = new ClassFileImporter().importPackagesOf(LockEvent.class, JobListener.class)
 			.stream()
 			.filter((found) -> found.isRecord() && found.isAssignableTo(LockEvent.class))
 			.map(JavaClass::getSimpleName)
 			.collect(Collectors.toCollection(TreeSet::new));
-		Stream.of(LockListener.class.getDeclaredMethods())
-			.filter((method) -> !method.isSynthetic() && !Modifier.isStatic(method.getModifiers()))
+		Stream.of(LockListener.class, JobListener.class)
+			.flatMap((listener) -> Stream.of(listener.getDeclaredMethods()))
+			.filter((method) -> !method.isSynthetic() && !method.getName().equals("onNews")
+					&& !Modifier.isStatic(method.getModifiers()))
 			.forEach((method) -> expected.add(method.getName()));
-		assertThat(listed("A `LockListener` bean gets the same. The thread is in brackets:")).isEqualTo(expected);
-		assertThat(String.join("\n", this.lines)).contains("`LockListener.publishingTo(context)`");
+		assertThat(listed("A `LockListener` or `JobListener` bean gets the same. The thread is in brackets:"))
+			.isEqualTo(expected);
+		assertThat(String.join("\n", this.lines)).contains("`JobListener.publishingTo(context)`");
+	}
+
+	private static List<MeterDocumentation> meters() {
+		return Stream.concat(OF_LOCKS.stream(), OF_JOBS.stream()).toList();
 	}
 
 	/**
@@ -189,12 +200,12 @@ class ObservabilityDocumentTests {
 				names.add(one.getName().replace('.', '_') + suffix);
 			}
 		}
-		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
+		for (MeterDocumentation one : meters()) {
 			String name = one.getName().replace('.', '_');
 			switch (one.getType()) {
 				case TIMER ->
 					names.addAll(List.of(name + "_seconds_count", name + "_seconds_sum", name + "_seconds_max"));
-				case GAUGE -> names.add((one == LockMeterDocumentation.SINCE_SUCCESS) ? name + "_seconds" : name);
+				case GAUGE -> names.add((one == JobMeterDocumentation.SINCE_SUCCESS) ? name + "_seconds" : name);
 				default -> names.add(name + "_total");
 			}
 		}
@@ -204,7 +215,7 @@ class ObservabilityDocumentTests {
 	@Test
 	void noTagHasTheNameOfALabelThatPrometheusSets() {
 		Set<String> tags = new TreeSet<>();
-		Stream.of(LockMeterDocumentation.values()).forEach((meter) -> tags.addAll(keys(meter.getKeyNames())));
+		meters().forEach((meter) -> tags.addAll(keys(meter.getKeyNames())));
 		Stream.of(LockObservationDocumentation.values())
 			.forEach((one) -> tags.addAll(keys(one.getLowCardinalityKeyNames())));
 		assertThat(tags).contains("job.id", "lock").doesNotContain("job", "instance", "le", "quantile");
@@ -236,7 +247,7 @@ class ObservabilityDocumentTests {
 			}
 		}
 		assertThat(prometheusNames()).containsAll(shown);
-		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
+		for (MeterDocumentation one : meters()) {
 			assertThat(shown).anyMatch((name) -> name.startsWith(one.getName().replace('.', '_')));
 		}
 		for (LockObservationDocumentation one : LockObservationDocumentation.values()) {

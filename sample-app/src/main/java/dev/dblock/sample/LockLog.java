@@ -31,7 +31,7 @@ class LockLog implements LockListener {
 	}
 
 	private static String reason(LockRefusal refusal) {
-		JobRefusal job = refusal.job();
+		JobRefusal job = JobRefusal.of(refusal);
 		if (job != null && job.reason() == Reason.DONE && job.last() != null) {
 			return job.last().instance() + " has done the run of " + job.last().plannedAt();
 		}

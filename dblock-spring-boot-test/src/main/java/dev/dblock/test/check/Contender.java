@@ -19,6 +19,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.job.JobFiring;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
@@ -136,7 +137,7 @@ final class Contender implements AutoCloseable {
 				long planned = start + i * BETWEEN_JOBS;
 				sleepUntil(planned + late);
 				int time = i;
-				attempt(tally, () -> locks.tryAcquire("job", LEASE.plannedFor(Instant.ofEpochMilli(planned))))
+				attempt(tally, () -> locks.tryAcquire("job", LEASE.claim(JobFiring.at(Instant.ofEpochMilli(planned)))))
 					.ifPresent((handle) -> {
 						witness.run("planned-" + time);
 						release(handle, tally);

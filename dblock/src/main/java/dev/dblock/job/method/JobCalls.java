@@ -8,6 +8,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.annotation.invocation.CallObserver;
 import dev.dblock.annotation.invocation.CallSource;
 import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.BoundCall;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
@@ -72,7 +73,7 @@ final class JobCalls implements CallSource {
 
 		@Override
 		public void granted(@Nullable LockHandle handle) {
-			this.bound.granted((handle != null) ? handle.run().orElse(null) : null);
+			this.bound.granted((handle != null) ? JobRun.of(handle).orElse(null) : null);
 		}
 
 		@Override

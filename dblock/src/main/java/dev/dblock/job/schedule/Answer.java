@@ -30,7 +30,7 @@ record Answer(JobRequest request, @Nullable Asked asked, @Nullable JobRun run, @
 	 * not refused for that.
 	 */
 	@Nullable JobRefusal verdict() {
-		return (this.refusal != null) ? this.refusal.job() : null;
+		return (this.refusal != null) ? JobRefusal.of(this.refusal) : null;
 	}
 
 	/**

@@ -14,6 +14,7 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobOperations.ManualRun.Outcome;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
 import dev.dblock.job.schedule.JobMethod.Declaration;
@@ -188,7 +189,7 @@ public final class BoundCall {
 		logger.warn("The job '{}' has not run{}: its lock was acquired, but {} was not called before the lock was"
 				+ " released. Advice inside of the lock returned without calling it, such as a cache or a fallback, or"
 				+ " calls it later in another thread. Remove that advice, or order it outside of the lock", method.id(),
-				handle.run()
+				JobRun.of(handle)
 					.map((run) -> " for its planned time " + run.plannedAt() + ", which is recorded as failed")
 					.orElse(""),
 				method.place());
@@ -204,7 +205,8 @@ public final class BoundCall {
 	public boolean refused(LockRefusal refusal) {
 		report(Outcome.REFUSED, refusal.describe());
 		answered(null, refusal, null);
-		return (refusal.job() != null && refusal.job().isFinal()) || this.request.isRepeated()
+		JobRefusal verdict = JobRefusal.of(refusal);
+		return (verdict != null && verdict.isFinal()) || this.request.isRepeated()
 				|| (this.requester != null && this.request.schedule() == null);
 	}
 

@@ -1612,8 +1612,7 @@ class JobTaskTests {
 
 	private Consumer<BoundCall> granted(Instant planned) {
 		return (call) -> call
-			.granted(((LockEngine.Granted) JobEngine.granted(NAME, planned, this.time.server())).handle()
-				.run()
+			.granted(JobRun.of(((LockEngine.Granted) JobEngine.granted(NAME, planned, this.time.server())).handle())
 				.orElseThrow());
 	}
 

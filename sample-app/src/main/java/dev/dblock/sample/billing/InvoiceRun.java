@@ -1,10 +1,10 @@
 package dev.dblock.sample.billing;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
+import dev.dblock.job.JobRun;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +34,7 @@ class InvoiceRun {
 	@DistributedLock(name = "invoice-run")
 	@JobPolicy(whenCrashed = WhenCrashed.RERUN)
 	void bill() throws InterruptedException {
-		LockContext.run()
+		JobRun.current()
 			.ifPresent((run) -> logger.info("WORKS     on the invoice run of {}, attempt {}", run.plannedAt(),
 					run.attempt()));
 		for (String customer : this.store.customersWithOpenOrders()) {

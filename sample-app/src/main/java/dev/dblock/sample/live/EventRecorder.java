@@ -10,15 +10,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 
 import dev.dblock.LockInfo;
-import dev.dblock.event.JobEndedEvent;
-import dev.dblock.event.JobMissedEvent;
-import dev.dblock.event.JobStartedEvent;
 import dev.dblock.event.LockAcquiredEvent;
 import dev.dblock.event.LockLostEvent;
 import dev.dblock.event.LockReleasedEvent;
 import dev.dblock.event.LockRenewedLateEvent;
 import dev.dblock.event.LockUnavailableEvent;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.event.JobEndedEvent;
+import dev.dblock.job.event.JobMissedEvent;
+import dev.dblock.job.event.JobStartedEvent;
 import dev.dblock.micrometer.LockObservationContext;
 import dev.dblock.sample.billing.WriteRefusedEvent;
 import dev.dblock.sample.live.LiveEvent.Kind;

@@ -8,6 +8,7 @@ import java.util.Map;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.job.JobFiring;
 
 /**
  * P11: a job whose last twenty runs are recorded, compared with a plain lock of the same
@@ -47,7 +48,7 @@ final class JobCase implements BenchmarkCase {
 				runs.next();
 			}
 			Instant done = Instant.now().minusSeconds(60);
-			application.template().acquire("done", OPTIONS.plannedFor(done)).close();
+			application.template().acquire("done", OPTIONS.claim(JobFiring.at(done))).close();
 			Locks raw = bench.lab().locks(Subject.RAW);
 			Scores granted = measure(bench, new Turns(
 					Map.of(PLAIN, () -> application.template().acquire("plain", OPTIONS).close(), JOB, runs::next)));
@@ -64,7 +65,7 @@ final class JobCase implements BenchmarkCase {
 	}
 
 	private static void refuse(LockTemplate template, Instant done) {
-		if (template.tryAcquire("done", OPTIONS.plannedFor(done)).isPresent()) {
+		if (template.tryAcquire("done", OPTIONS.claim(JobFiring.at(done))).isPresent()) {
 			throw new IllegalStateException("A planned time was granted twice");
 		}
 	}
@@ -93,7 +94,7 @@ final class JobCase implements BenchmarkCase {
 
 		void next() {
 			this.planned = this.planned.plusSeconds(1);
-			try (LockHandle handle = this.template.acquire(this.name, OPTIONS.plannedFor(this.planned))) {
+			try (LockHandle handle = this.template.acquire(this.name, OPTIONS.claim(JobFiring.at(this.planned)))) {
 				handle.ensureHeld();
 			}
 		}

@@ -3,7 +3,7 @@ package dev.dblock.compatibility;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
+import dev.dblock.job.JobRun;
 
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
@@ -19,7 +19,7 @@ public class NightlyJob {
 	@Scheduled(fixedDelay = 200)
 	@DistributedLock(name = "nightly")
 	void run() {
-		if (LockContext.run().isPresent()) {
+		if (JobRun.current().isPresent()) {
 			this.lockedRuns.incrementAndGet();
 		}
 	}

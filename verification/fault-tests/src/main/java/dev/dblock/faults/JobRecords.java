@@ -18,11 +18,10 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
-import dev.dblock.event.LockListener;
 import dev.dblock.faults.JobEvent.What;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.event.JobListener;
 
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
@@ -33,7 +32,7 @@ import org.springframework.core.annotation.Order;
  * Records of one process about its jobs: a file to which each event is appended by a
  * separate write, so that no event is lost when the process is killed.
  */
-final class JobRecords implements LockListener {
+final class JobRecords implements JobListener {
 
 	private static final String PREFIX = "jobs-";
 
@@ -82,7 +81,7 @@ final class JobRecords implements LockListener {
 	 * @param millis how long the work takes
 	 */
 	void work(String job, long millis) throws InterruptedException {
-		JobRun run = LockContext.run().orElseThrow();
+		JobRun run = JobRun.current().orElseThrow();
 		this.stamps.beginWrite(this.worker, Moment.RUN);
 		try {
 			add(What.BEGUN, job, run);
@@ -105,7 +104,7 @@ final class JobRecords implements LockListener {
 
 	@Override
 	public void onReleased(LockHandle handle) {
-		handle.run().ifPresent((run) -> add(What.RELEASED, handle.name(), run));
+		JobRun.of(handle).ifPresent((run) -> add(What.RELEASED, handle.name(), run));
 	}
 
 	@Override

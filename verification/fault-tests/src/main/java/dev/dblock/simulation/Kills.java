@@ -17,6 +17,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRun;
 import dev.dblock.simulation.SimulationOptions.Mode;
 import dev.dblock.simulation.SimulationOptions.StoreKind;
 import dev.dblock.simulation.scheduler.Scheduler;
@@ -295,7 +296,8 @@ final class Kills {
 				.orElse(null);
 			if (handle != null) {
 				ObservedLock lock = this.world.judge().entered(instance, handle);
-				PlannedTimes.Run run = this.world.plannedTimes().begun(instance, handle.run().orElseThrow(), rerun);
+				PlannedTimes.Run run = this.world.plannedTimes()
+					.begun(instance, JobRun.of(handle).orElseThrow(), rerun);
 				hold(lock, 300);
 				run.done();
 				close(lock);

@@ -11,11 +11,11 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.annotation.EnableDistributedLocks;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.event.LockListener;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.event.JobListener;
 
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -142,9 +142,9 @@ abstract class ScheduledWork {
 	/**
 	 * Count the reports of planned times that were not run, and of crashed runs.
 	 */
-	static LockListener counting(World world) {
+	static JobListener counting(World world) {
 		Journal journal = world.journal();
-		return new LockListener() {
+		return new JobListener() {
 
 			@Override
 			public void onMissed(String name, String jobId, Instant plannedAt) {
@@ -161,7 +161,7 @@ abstract class ScheduledWork {
 	}
 
 	final void work(long mostNanos, boolean rerun) {
-		JobRun granted = LockContext.run().orElseThrow();
+		JobRun granted = JobRun.current().orElseThrow();
 		this.world.beginSection();
 		PlannedTimes.Run run = this.world.plannedTimes().begun(this.instance, granted, rerun);
 		ObservedLock lock = this.world.judge().working(this.instance, LockContext.current().orElseThrow());

@@ -24,6 +24,8 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.engine.HeldLock;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobRun;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.simulation.scheduler.SimulatedThread;
 import reactor.core.Disposable;
@@ -560,12 +562,12 @@ final class Work {
 		Instant planned = Instant.ofEpochMilli(millis - millis % PERIOD_MILLIS);
 		LockOptions options = LockOptions.lease(LEASE)
 			.waitUpTo(this.random.nextBoolean() ? Duration.ZERO : WAIT)
-			.plannedFor(planned);
+			.claim(JobFiring.at(planned));
 		LockHandle handle = this.template.tryAcquire("report", options).orElse(null);
 		if (handle != null) {
 			ObservedLock lock = this.judge.entered(this.instance, handle);
 			under(lock, () -> {
-				handle.run().ifPresent((run) -> this.world.plannedTimes().begun(this.instance, run, false));
+				JobRun.of(handle).ifPresent((run) -> this.world.plannedTimes().begun(this.instance, run, false));
 				work(lock, 2, SECOND / 2);
 			});
 		}

@@ -3,7 +3,7 @@ package dev.dblock.peers;
 import java.util.Map;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockContext;
+import dev.dblock.job.JobRun;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
@@ -67,7 +67,7 @@ final class DblockPeer {
 		}
 
 		private void run(String job) {
-			this.recorder.run(Peers.DBLOCK, job, LockContext.run().orElseThrow().plannedAt().toEpochMilli());
+			this.recorder.run(Peers.DBLOCK, job, JobRun.current().orElseThrow().plannedAt().toEpochMilli());
 		}
 
 	}

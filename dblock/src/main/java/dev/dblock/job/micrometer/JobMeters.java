@@ -1,4 +1,4 @@
-package dev.dblock.micrometer;
+package dev.dblock.job.micrometer;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -15,11 +15,13 @@ import java.util.function.ToDoubleFunction;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
-import dev.dblock.event.LockListener;
+import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
-import dev.dblock.micrometer.LockMeterDocumentation.Keys;
+import dev.dblock.job.event.JobListener;
+import dev.dblock.job.micrometer.JobMeterDocumentation.Keys;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -33,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * instance and, since other instances run the job as well, on the run record, which also
  * says whether the job is overdue or paused. Reading a gauge triggers a read of the
  * record in the background, at most every 30 seconds. Runs that code requests with
- * {@code LockOptions.plannedFor} are not recorded.
+ * {@link JobFiring#at} are not recorded.
  */
-public final class JobMeters implements LockListener {
+public final class JobMeters implements JobListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobMeters.class);
 
@@ -67,12 +69,13 @@ public final class JobMeters implements LockListener {
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		handle.run().map(JobRun::jobId).filter(this::isMeasured).ifPresent(this::knownJob);
+		JobRun.of(handle).map(JobRun::jobId).filter(this::isMeasured).ifPresent(this::knownJob);
 	}
 
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
-		JobRun last = (refusal.job() != null) ? refusal.job().last() : null;
+		JobRefusal verdict = JobRefusal.of(refusal);
+		JobRun last = (verdict != null) ? verdict.last() : null;
 		if (last != null && isMeasured(last.jobId())) {
 			knownJob(last.jobId());
 		}
@@ -102,7 +105,7 @@ public final class JobMeters implements LockListener {
 	}
 
 	private Timer timer(String jobId, JobRun.Outcome outcome) {
-		return Timer.builder(LockMeterDocumentation.RUNS.getName())
+		return Timer.builder(JobMeterDocumentation.RUNS.getName())
 			.description("Runs of jobs on this instance, and crashed runs that it noticed")
 			.tag(Keys.JOB_ID.asString(), jobId)
 			.tag(Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
@@ -110,7 +113,7 @@ public final class JobMeters implements LockListener {
 	}
 
 	private Counter missed(String jobId) {
-		return this.registry.counter(LockMeterDocumentation.MISSED.getName(), Keys.JOB_ID.asString(), jobId);
+		return this.registry.counter(JobMeterDocumentation.MISSED.getName(), Keys.JOB_ID.asString(), jobId);
 	}
 
 	@Override
@@ -139,14 +142,14 @@ public final class JobMeters implements LockListener {
 		}
 		return this.known.computeIfAbsent(jobId, (id) -> {
 			KnownJob job = new KnownJob(id);
-			gauge(LockMeterDocumentation.SINCE_SUCCESS, job, KnownJob::secondsSinceSuccess)
+			gauge(JobMeterDocumentation.SINCE_SUCCESS, job, KnownJob::secondsSinceSuccess)
 				.description("Time since the job last succeeded on any instance")
 				.baseUnit("seconds")
 				.register(this.registry);
-			gauge(LockMeterDocumentation.OVERDUE, job, KnownJob::overdue)
+			gauge(JobMeterDocumentation.OVERDUE, job, KnownJob::overdue)
 				.description("1 if no instance has run a planned time a minute later")
 				.register(this.registry);
-			gauge(LockMeterDocumentation.PAUSED, job, KnownJob::paused).description("1 if an operator paused the job")
+			gauge(JobMeterDocumentation.PAUSED, job, KnownJob::paused).description("1 if an operator paused the job")
 				.register(this.registry);
 			// From zero, since Prometheus sees no increase in a series that begins with
 			// one
@@ -156,7 +159,7 @@ public final class JobMeters implements LockListener {
 		});
 	}
 
-	private static Gauge.Builder<KnownJob> gauge(LockMeterDocumentation meter, KnownJob job,
+	private static Gauge.Builder<KnownJob> gauge(JobMeterDocumentation meter, KnownJob job,
 			ToDoubleFunction<KnownJob> value) {
 		return Gauge.builder(meter.getName(), job, value).tag(Keys.JOB_ID.asString(), job.jobId).strongReference(true);
 	}
@@ -171,7 +174,7 @@ public final class JobMeters implements LockListener {
 		Set<String> ids = (jobs != null) ? jobs.ids() : Set.of();
 		this.known.keySet().stream().filter((id) -> !ids.contains(id)).toList().forEach((id) -> {
 			this.known.remove(id);
-			for (LockMeterDocumentation meter : LockMeterDocumentation.OF_JOBS) {
+			for (JobMeterDocumentation meter : EnumSet.allOf(JobMeterDocumentation.class)) {
 				this.registry.find(meter.getName())
 					.tag(Keys.JOB_ID.asString(), id)
 					.meters()

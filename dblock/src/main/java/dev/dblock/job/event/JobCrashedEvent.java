@@ -1,5 +1,6 @@
-package dev.dblock.event;
+package dev.dblock.job.event;
 
+import dev.dblock.event.LockEvent;
 import dev.dblock.job.JobRun;
 
 /**

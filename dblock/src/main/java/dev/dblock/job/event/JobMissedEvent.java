@@ -1,6 +1,8 @@
-package dev.dblock.event;
+package dev.dblock.job.event;
 
 import java.time.Instant;
+
+import dev.dblock.event.LockEvent;
 
 /**
  * Event for a planned time of a job that was not run by any instance, as far as this one

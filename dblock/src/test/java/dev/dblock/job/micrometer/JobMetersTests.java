@@ -1,7 +1,8 @@
-package dev.dblock.micrometer;
+package dev.dblock.job.micrometer;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -195,10 +196,10 @@ class JobMetersTests {
 	void metersAreThoseThatAreDocumented() {
 		this.meters.onRunEnded("job", run("job", START, JobRun.Outcome.SUCCEEDED));
 		this.meters.onMissed("job", "job", START);
-		Set<LockMeterDocumentation> documented = LockMeterDocumentation.OF_JOBS;
+		Set<JobMeterDocumentation> documented = EnumSet.allOf(JobMeterDocumentation.class);
 		assertThat(this.registry.getMeters().stream().map((meter) -> meter.getId().getName()).distinct())
 			.hasSameSizeAs(documented);
-		for (LockMeterDocumentation one : documented) {
+		for (JobMeterDocumentation one : documented) {
 			assertThat(this.registry.get(one.getName()).meters()).allSatisfy((meter) -> {
 				assertThat(meter.getId().getType()).isEqualTo(one.getType());
 				assertThat(meter.getId().getTags().stream().map((tag) -> tag.getKey()).collect(Collectors.toSet()))
