@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class TroubleshootingDocumentTests {
 
-	private static final String[] LIBRARY = { "dblock", "dblock-spring-boot-autoconfigure", "dblock-spring-boot-test",
-			"dblock-shedlock" };
+	private static final String[] LIBRARY = { "dblock/core", "dblock/jobs", "dblock/mongodb", "dblock/spring",
+			"dblock-spring-boot-autoconfigure", "dblock-spring-boot-test", "addons/dblock-shedlock" };
 
 	private static final String SAMPLE = "sample-app";
 

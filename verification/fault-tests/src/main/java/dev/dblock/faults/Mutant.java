@@ -8,6 +8,8 @@ import java.util.List;
 
 import javax.tools.ToolProvider;
 
+import dev.dblock.testing.LibrarySources;
+
 /**
  * Deliberately broken dblock: one of its rules is removed from a source file, and the
  * workers run with the resulting class.
@@ -20,9 +22,6 @@ import javax.tools.ToolProvider;
  * @param trial the faults that make the broken rule visible
  */
 record Mutant(String name, String source, List<Change> changes, List<String> expected, Trial trial) {
-
-	/** Relative to the root of the project, from which {@code scripts/faults} runs. */
-	static final Path SOURCES = Path.of("dblock/src/main/java/dev/dblock");
 
 	private static final List<String> OVERLAPS = List.of("overlaps");
 
@@ -100,7 +99,7 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 	 * once
 	 */
 	String brokenSource(Path sources) throws IOException {
-		String text = Files.readString(sources.resolve(this.source));
+		String text = LibrarySources.read(sources, this.source);
 		for (Change change : this.changes) {
 			int first = text.indexOf(change.original());
 			if (first < 0 || text.indexOf(change.original(), first + 1) >= 0) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import dev.dblock.testing.LibrarySources;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +78,7 @@ final class Mutants {
 	private List<String> broken(Mutant mutant) throws Exception {
 		String name = mutant.name().replaceAll("[^a-z]+", "-");
 		Path code = Files.createDirectories(this.folder.resolve(name + "-code"));
-		return broken(mutant.trial(), mutant.classPath(Mutant.SOURCES, code), name);
+		return broken(mutant.trial(), mutant.classPath(LibrarySources.FOLDER, code), name);
 	}
 
 	private List<String> broken(Trial trial, String classPath, String name) throws Exception {

@@ -13,14 +13,13 @@ import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 
+import dev.dblock.testing.LibrarySources;
+
 /**
  * Verifies the simulation: dblock is broken in one way after the other, and each time a
  * seed has to find that.
  */
 final class SimulationMutants {
-
-	/** Relative to the root of the project, from which {@code scripts/simulate} runs. */
-	static final Path SOURCES = Path.of("dblock/src/main/java/dev/dblock");
 
 	private static final int MOST_SEEDS = 1000;
 
@@ -199,7 +198,7 @@ final class SimulationMutants {
 				new Mutant("pipeline: the answer not read", pipeline,
 						"return document.isHeldBy(request.key().holder()) ? granted(request, document, request.tokens())",
 						"return !document.isHeldBy(\"\") ? granted(request, document, request.tokens())"),
-				new Mutant("pipeline: a planned time granted again", "mongodb/request/JobExpressions.java",
+				new Mutant("pipeline: a planned time granted again", "job/mongodb/JobExpressions.java",
 						"doc(\"$and\", free, doc(\"$lt\", this.planned, at(asked)),",
 						"doc(\"$and\", free, doc(\"$lte\", this.planned, at(asked)),"),
 				new Mutant("pipeline: a grant without a majority", pipeline, ".append(\"writeConcern\", MAJORITY);",
@@ -296,8 +295,9 @@ final class SimulationMutants {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
 		command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-		command.addAll(List.of("-cp", mutant.classPath(SOURCES, folder), Simulate.class.getName(), "--seed", "1",
-				"--seeds", Integer.toString(MOST_SEEDS), "--sections", Long.toString(this.sections), "--first"));
+		command.addAll(List.of("-cp", mutant.classPath(LibrarySources.FOLDER, folder), Simulate.class.getName(),
+				"--seed", "1", "--seeds", Integer.toString(MOST_SEEDS), "--sections", Long.toString(this.sections),
+				"--first"));
 		command.addAll(mutant.store());
 		command.addAll(mutant.options());
 		Path output = folder.resolve("output");
@@ -329,7 +329,7 @@ final class SimulationMutants {
 			if (this.source.startsWith("local/")) {
 				return List.of("--store", "memory");
 			}
-			return this.source.startsWith("mongodb/")
+			return this.source.contains("mongodb/")
 					? List.of("--store", this.name.startsWith("classic") ? "classic" : "mongodb") : List.of();
 		}
 
@@ -355,7 +355,7 @@ final class SimulationMutants {
 		 * once
 		 */
 		String brokenSource(Path sources) throws IOException {
-			String text = Files.readString(sources.resolve(this.source));
+			String text = LibrarySources.read(sources, this.source);
 			int first = text.indexOf(this.original);
 			if (first < 0 || text.indexOf(this.original, first + 1) >= 0) {
 				throw new IllegalStateException(

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
+import dev.dblock.testing.LibrarySources;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class MutantTests {
 
-	private static final Path SOURCES = Path.of("..", "..").resolve(Mutant.SOURCES);
+	private static final Path SOURCES = Path.of("..", "..").resolve(LibrarySources.FOLDER);
 
 	static List<Mutant> mutants() {
 		return Mutant.all();

@@ -3,6 +3,7 @@ package dev.dblock.simulation;
 import java.io.IOException;
 import java.nio.file.Path;
 
+import dev.dblock.testing.LibrarySources;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -16,7 +17,7 @@ class SimulationMutantTests {
 	@ParameterizedTest
 	@MethodSource("dev.dblock.simulation.SimulationMutants#all")
 	void fitsTheSources(SimulationMutants.Mutant mutant) throws IOException {
-		String broken = mutant.brokenSource(Path.of("..", "..").resolve(SimulationMutants.SOURCES));
+		String broken = mutant.brokenSource(Path.of("..", "..").resolve(LibrarySources.FOLDER));
 		assertThat(broken).doesNotContain(mutant.original());
 	}
 

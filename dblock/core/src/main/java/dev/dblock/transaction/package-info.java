@@ -1,10 +1,9 @@
 /**
  * Transactions under a lock: each keeps the locks that were acquired inside it, checks
  * its locks before the commit, and writes their fences. Applications use
- * {@link dev.dblock.transaction.LockTransactions} and
- * {@link dev.dblock.reactive.ReactiveTransactions} where neither Spring Boot nor
- * {@code @EnableDistributedLocks} does; everything else is internal and can change in any
- * release.
+ * {@link dev.dblock.transaction.LockTransactions} and {@code ReactiveTransactions} where
+ * neither Spring Boot nor {@code @EnableDistributedLocks} does; everything else is
+ * internal and can change in any release.
  */
 @NullMarked
 package dev.dblock.transaction;
