@@ -19,6 +19,8 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.Waiter;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.LeaseTerms;
 import org.junit.jupiter.api.AfterEach;

@@ -2,8 +2,8 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
-import dev.dblock.core.lease.LockClock;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LockClock;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -13,6 +13,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.Lease.Grant;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;

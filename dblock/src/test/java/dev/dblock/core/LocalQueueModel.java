@@ -10,12 +10,18 @@ import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.Lease.Grant;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.Outcome;
+import dev.dblock.core.queue.PollPause;
+import dev.dblock.core.queue.PollPause.WaitCause;
+import dev.dblock.core.queue.Turn;
+import dev.dblock.core.queue.Waiter;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -182,7 +188,7 @@ final class LocalQueueModel {
 		}
 		for (Actor actor : this.actors) {
 			if (actor.kind == 'T' && actor.at == At.START) {
-				return (long) Objects.requireNonNull(field(queue, "headStartUntilNanos")) > this.nanos;
+				return (long) Objects.requireNonNull(field(part(queue, "request"), "headStartUntilNanos")) > this.nanos;
 			}
 		}
 		return false;
@@ -216,13 +222,13 @@ final class LocalQueueModel {
 		state.append(' ').append(this.untold);
 		add(state, this.stored == null, queue == null);
 		if (queue != null) {
-			Object streak = field(queue, "streak");
-			state.append(field(queue, "releases")).append(' ').append(field(queue, "visitors")).append(' ');
-			add(state, holder == null, field(queue, "returned") == null, (boolean) field(queue, "signalled"),
-					(boolean) field(queue, "asking"), (boolean) field(queue, "lastAsk"), isYielding(), isHeadStart(),
-					isTurnOver(queue), queue.plan() == null);
-			state.append(field(queue, "granted")).append(' ');
-			state.append((streak != null) ? field(streak, "count") : "");
+			Object releases = part(queue, "releases");
+			Object request = part(queue, "request");
+			state.append(field(releases, "count")).append(' ').append(field(queue, "visitors")).append(' ');
+			add(state, holder == null, field(releases, "returned") == null, (boolean) field(request, "signalled"),
+					(boolean) field(request, "inProgress"), (boolean) field(request, "last"), isYielding(),
+					isHeadStart(), isTurnOver(queue), queue.plan() == null);
+			state.append(field(request, "granted")).append(' ').append(field(part(queue, "streak"), "count"));
 		}
 		return state.toString();
 	}
@@ -234,13 +240,13 @@ final class LocalQueueModel {
 	}
 
 	private boolean isTurnOver(LocalQueue queue) {
-		Object yield = yieldOf(queue);
+		Object yield = part(queue, "crossProcessYield");
 		long since = (long) Objects.requireNonNull(field(yield, "turnSinceNanos"));
 		return this.nanos - since >= POLL_NANOS || Boolean.TRUE.equals(field(yield, "turnOver"));
 	}
 
-	private static Object yieldOf(LocalQueue queue) {
-		return Objects.requireNonNull(field(queue, "crossProcessYield"));
+	private static Object part(LocalQueue queue, String name) {
+		return Objects.requireNonNull(field(queue, name));
 	}
 
 	private static @Nullable Object field(Object target, String name) {
@@ -353,9 +359,11 @@ final class LocalQueueModel {
 		boolean leavesNothing() {
 			return this.place == null || this.place.waiters() == 0 && this.place.holder() == null
 					&& this.place.plan() == null && field(this.place, "holder") == null
-					&& field(this.place, "releases").equals(0) && field(this.place, "visitors").equals(0)
-					&& field(this.place, "returned") == null && field(this.place, "signalled").equals(false)
-					&& field(this.place, "asking").equals(false) && field(this.place, "lastAsk").equals(false);
+					&& field(part(this.place, "releases"), "count").equals(0) && field(this.place, "visitors").equals(0)
+					&& field(part(this.place, "releases"), "returned") == null
+					&& field(part(this.place, "request"), "signalled").equals(false)
+					&& field(part(this.place, "request"), "inProgress").equals(false)
+					&& field(part(this.place, "request"), "last").equals(false);
 		}
 
 		@Nullable LeasedLock handed() {
@@ -482,7 +490,7 @@ final class LocalQueueModel {
 				}
 
 				@Override
-				boolean isTimeOver() {
+				public boolean isTimeOver() {
 					return Actor.this.asksAtLast || Actor.this.awaitsAnswer;
 				}
 

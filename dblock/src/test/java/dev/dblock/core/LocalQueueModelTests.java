@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Timeout;

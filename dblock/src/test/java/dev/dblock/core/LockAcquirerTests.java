@@ -17,6 +17,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;

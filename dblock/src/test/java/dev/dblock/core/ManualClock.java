@@ -49,18 +49,18 @@ public final class ManualClock implements LockClock {
 	 * From now on, no limit ends what the calling thread waits for, however long the
 	 * machine stalls.
 	 */
-	void stopLimits() {
+	public void stopLimits() {
 		this.stopped.set(LockClock.super.pauseNanos());
 	}
 
 	/**
 	 * The limits of all threads continue.
 	 */
-	void resumeLimits() {
+	public void resumeLimits() {
 		this.limitsResumed = true;
 	}
 
-	long serverMillis() {
+	public long serverMillis() {
 		return EPOCH_MILLIS + this.hands.get().server() / 1_000_000;
 	}
 
@@ -81,15 +81,15 @@ public final class ManualClock implements LockClock {
 		move((now) -> new Hands(now.nano() + 1, now.wall() + nanos, now.server() + nanos));
 	}
 
-	void advanceNano(Duration time) {
+	public void advanceNano(Duration time) {
 		move((now) -> new Hands(now.nano() + time.toNanos(), now.wall(), now.server()));
 	}
 
-	void advanceWall(Duration time) {
+	public void advanceWall(Duration time) {
 		move((now) -> new Hands(now.nano(), now.wall() + time.toNanos(), now.server()));
 	}
 
-	void advanceServer(Duration time) {
+	public void advanceServer(Duration time) {
 		move((now) -> new Hands(now.nano(), now.wall(), now.server() + time.toNanos()));
 	}
 

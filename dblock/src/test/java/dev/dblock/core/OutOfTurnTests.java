@@ -11,6 +11,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import org.jspecify.annotations.Nullable;

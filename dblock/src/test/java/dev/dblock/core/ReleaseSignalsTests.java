@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import dev.dblock.LockOptions;
-import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.queue.PollPause.WaitCause;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LeaseKey;

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
+import dev.dblock.core.queue.Outcome;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.TransactionFence;
 

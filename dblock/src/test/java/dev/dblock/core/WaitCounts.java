@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.LockHandle;
-import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.queue.PollPause.WaitCause;
 import dev.dblock.engine.LockEngine;
 
 /**

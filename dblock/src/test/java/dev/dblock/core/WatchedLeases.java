@@ -12,6 +12,8 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.Lease.Grant;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.LeaseTerms;

@@ -7,7 +7,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.PollPause.WaitCause;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.PollPause.WaitCause;
 
 /**
  * The current state of an engine, determined at each call without a request to a server.

@@ -10,6 +10,7 @@ import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.core.lease.Renewal;
+import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.event.LockListener;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;

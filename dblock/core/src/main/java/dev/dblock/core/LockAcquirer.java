@@ -6,10 +6,16 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.claim.Claim;
-import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.Outcome;
+import dev.dblock.core.queue.PollPause;
+import dev.dblock.core.queue.PollPause.WaitCause;
+import dev.dblock.core.queue.Turn;
+import dev.dblock.core.queue.Waiter;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.settings.EngineSettings;
@@ -299,7 +305,7 @@ final class LockAcquirer {
 			Waiter me = new Waiter(this.terms) {
 
 				@Override
-				boolean isTimeOver() {
+				public boolean isTimeOver() {
 					return elapsedNanos() + RECENT_ANSWER.toNanos() >= Wait.this.waitNanos;
 				}
 

@@ -7,6 +7,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.store.ReleaseFeed;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -43,7 +43,7 @@ final class SimulationMutants {
 	private static List<Mutant> ofEngine() {
 		String lease = "core/lease/Lease.java";
 		String trusted = "core/lease/TrustedTime.java";
-		String queue = "core/LocalQueue.java";
+		String queue = "core/queue/LocalQueue.java";
 		String completion = "core/LeaseCompletion.java";
 		String store = "local/LocalLock.java";
 		String requests = "core/LockRequests.java";
@@ -92,7 +92,7 @@ final class SimulationMutants {
 				new Mutant("a handed lock dropped by a waiter that gives up", queue,
 						"if (!this.waiters.remove(waiter)) {\n\t\t\treturn false;",
 						"if (!this.waiters.remove(waiter)) {\n\t\t\treturn true;"),
-				new Mutant("a release that is counted for ever", queue, "this.releases--;", ""),
+				new Mutant("a release that is counted for ever", queue, "this.releases.end();", ""),
 				new Mutant("a released lease that is still maintained", completion,
 						"this.registry.remove(lease);\n\t\t\treturn this.releaser.release(lease);",
 						"return this.releaser.release(lease);"),
@@ -132,7 +132,7 @@ final class SimulationMutants {
 						"if (this.repository.extend(lease.key(), atLeast, this.timeout)) {",
 						"if (this.repository.extend(lease.key(), atLeast, this.timeout) || true) {"),
 				new Mutant("a handed waiter that stays in the queue", queue,
-						"this.waiters.remove(next);\n\t\tthis.asking = false;", "this.asking = false;"),
+						"this.request.handedOver();\n\t\tthis.waiters.remove(next);", "this.request.handedOver();"),
 				new Mutant("a queue removed while a thread uses it", queue, " && this.visitors == 0;", ";"),
 				new Mutant("a handed lock that nobody takes", acquirer, "if (handed != null && handed != this.taken) {",
 						"if (false) {"),

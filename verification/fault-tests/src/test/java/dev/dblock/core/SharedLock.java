@@ -6,10 +6,16 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.Lease.Grant;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.Outcome;
+import dev.dblock.core.queue.PollPause;
+import dev.dblock.core.queue.PollPause.WaitCause;
+import dev.dblock.core.queue.Turn;
+import dev.dblock.core.queue.Waiter;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;

@@ -2,6 +2,9 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.Waiter;
 import dev.dblock.settings.EngineSettings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.concurrent.locks.LockSupport;
 
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A thread in a {@link LocalQueue}. Its state changes under the queue's monitor, but the
  * thread itself parks outside of the monitor.
  */
-class Waiter {
+public class Waiter {
 
 	private final Thread thread = Thread.currentThread();
 
@@ -22,15 +22,15 @@ class Waiter {
 
 	private volatile boolean answered;
 
-	Waiter(LeaseTerms terms) {
+	public Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
 
-	Thread thread() {
+	public Thread thread() {
 		return this.thread;
 	}
 
-	LeaseTerms terms() {
+	public LeaseTerms terms() {
 		return this.terms;
 	}
 
@@ -45,7 +45,7 @@ class Waiter {
 	/**
 	 * Return the lock that a thread of this process has handed over, if there is one.
 	 */
-	@Nullable LeasedLock handed() {
+	public @Nullable LeasedLock handed() {
 		return this.handed;
 	}
 
@@ -69,7 +69,7 @@ class Waiter {
 	 * Return whether the time of this waiter is over, or so nearly that an answer counts
 	 * as its last one.
 	 */
-	boolean isTimeOver() {
+	public boolean isTimeOver() {
 		return this.awaitingAnswer;
 	}
 
@@ -88,14 +88,14 @@ class Waiter {
 	/**
 	 * Return whether the store has answered since {@link #isTimeOver() that time}.
 	 */
-	boolean isAnsweredLate() {
+	public boolean isAnsweredLate() {
 		return this.answered;
 	}
 
 	/**
 	 * Wake the thread, so that it checks its queue again.
 	 */
-	void wake() {
+	public void wake() {
 		LockSupport.unpark(this.thread);
 	}
 

@@ -1,13 +1,13 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
-import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.queue.PollPause.WaitCause;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a waiting thread does next, as its {@link LocalQueue} decides.
  */
-sealed interface Turn {
+public sealed interface Turn {
 
 	/**
 	 * Take the lock, which was handed over to the thread.

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +16,7 @@ import org.springframework.dao.QueryTimeoutException;
 /**
  * The outcome of one attempt to acquire a lock.
  */
-sealed interface Outcome {
+public sealed interface Outcome {
 
 	/**
 	 * The lock was granted.
@@ -103,7 +103,7 @@ sealed interface Outcome {
 	 */
 	record Refused(@Nullable LockInfo holder, Claim.@Nullable Verdict verdict) implements Unavailable {
 
-		Refused(LockInfo holder) {
+		public Refused(LockInfo holder) {
 			this(holder, null);
 		}
 

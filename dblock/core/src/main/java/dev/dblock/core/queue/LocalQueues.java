@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The queues of the locks that this process waits for or holds, and of no others. Pauses
  * use the clock for pauses, not that of the leases.
  */
-final class LocalQueues {
+public final class LocalQueues {
 
 	private final Map<String, LocalQueue> byName = new ConcurrentHashMap<>();
 
@@ -35,11 +35,11 @@ final class LocalQueues {
 	 * reported to them
 	 * @param nanos the monotonic clock for pauses
 	 */
-	LocalQueues(EngineSettings.HandOff handOff, LongUnaryOperator pollNanos, LongSupplier nanos) {
+	public LocalQueues(EngineSettings.HandOff handOff, LongUnaryOperator pollNanos, LongSupplier nanos) {
 		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, nanos);
 	}
 
-	LocalQueues(EngineSettings.HandOff handOff, long longestReleaseNanos, LongUnaryOperator pollNanos,
+	public LocalQueues(EngineSettings.HandOff handOff, long longestReleaseNanos, LongUnaryOperator pollNanos,
 			LongSupplier nanos) {
 		this.handOff = handOff;
 		this.longestReleaseNanos = longestReleaseNanos;
@@ -47,14 +47,14 @@ final class LocalQueues {
 		this.nanos = nanos;
 	}
 
-	@Nullable LocalQueue find(String name) {
+	public @Nullable LocalQueue find(String name) {
 		return this.byName.get(name);
 	}
 
 	/**
 	 * Return the queue of a name, which is kept until the caller leaves it.
 	 */
-	LocalQueue enter(String name) {
+	public LocalQueue enter(String name) {
 		return admit(name, LocalQueue::enter);
 	}
 
@@ -62,7 +62,7 @@ final class LocalQueues {
 	 * Take the last place in the queue of a name.
 	 * @return the queue, which is kept until the waiter leaves it
 	 */
-	LocalQueue join(String name, Waiter waiter) {
+	public LocalQueue join(String name, Waiter waiter) {
 		return admit(name, (queue) -> queue.join(waiter));
 	}
 
@@ -70,7 +70,7 @@ final class LocalQueues {
 	 * Record that a lock of this process is about to be released to the store.
 	 * @return its queue, which is kept until it is notified of the release
 	 */
-	LocalQueue releasing(String name) {
+	public LocalQueue releasing(String name) {
 		return admit(name, LocalQueue::releasing);
 	}
 
@@ -91,7 +91,7 @@ final class LocalQueues {
 		return this.byName.remove(queue.name(), queue);
 	}
 
-	void ended(Lease lease) {
+	public void ended(Lease lease) {
 		LocalQueue queue = find(lease.key().name());
 		if (queue != null) {
 			queue.ended(lease);
@@ -101,7 +101,7 @@ final class LocalQueues {
 	/**
 	 * Return the stored state of a lock, with its present owner if this process holds it.
 	 */
-	LockInfo withOwner(LockInfo stored) {
+	public LockInfo withOwner(LockInfo stored) {
 		LocalQueue queue = find(stored.name());
 		Lease mine = (queue != null) ? queue.holder() : null;
 		return (mine != null && mine.key().holder().equals(stored.holder())) ? mine.describe(stored) : stored;
@@ -111,24 +111,24 @@ final class LocalQueues {
 	 * Signal that a lock may be free.
 	 * @return whether a thread waits for it
 	 */
-	boolean signal(String name) {
+	public boolean signal(String name) {
 		LocalQueue queue = this.byName.get(name);
 		return queue != null && queue.signal();
 	}
 
-	void signalAll() {
+	public void signalAll() {
 		this.byName.values().forEach(LocalQueue::signal);
 	}
 
-	void wakeAll() {
+	public void wakeAll() {
 		this.byName.values().forEach(LocalQueue::wakeAll);
 	}
 
-	int waiters() {
+	public int waiters() {
 		return this.byName.values().stream().mapToInt(LocalQueue::waiters).sum();
 	}
 
-	int size() {
+	public int size() {
 		return this.byName.size();
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import dev.dblock.settings.EngineSettings;
 
@@ -7,15 +7,20 @@ import dev.dblock.settings.EngineSettings;
  */
 final class HandOffStreak {
 
+	private final EngineSettings.HandOff settings;
+
 	private final int maxCount;
 
 	private final long maxNanos;
 
 	private int count;
 
+	private int sinceGrant;
+
 	private long startNanos;
 
 	HandOffStreak(EngineSettings.HandOff settings, long nanos) {
+		this.settings = settings;
 		this.maxCount = settings.maxCount();
 		this.maxNanos = settings.maxTime().toNanos();
 		this.startNanos = nanos;
@@ -42,8 +47,21 @@ final class HandOffStreak {
 		return this.maxCount > 0 && this.maxNanos > 0 && !mayGoOn(nanos);
 	}
 
+	void granted() {
+		this.sinceGrant = 0;
+	}
+
 	void handedOver() {
 		this.count++;
+		this.sinceGrant++;
+	}
+
+	/**
+	 * Return how many fencing tokens a grant should include, if it can be handed over:
+	 * the more often the last one was, the more.
+	 */
+	int tokens() {
+		return this.settings.tokens(this.sinceGrant);
 	}
 
 }

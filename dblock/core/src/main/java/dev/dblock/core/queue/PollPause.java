@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.concurrent.TimeUnit;
 
@@ -9,7 +9,7 @@ import dev.dblock.settings.EngineSettings;
  * Determines how long a waiter pauses before its next request, unless it is notified
  * earlier.
  */
-final class PollPause {
+public final class PollPause {
 
 	/**
 	 * The store counts in whole milliseconds, so a request right at the end of the
@@ -30,7 +30,7 @@ final class PollPause {
 
 	private final LockClock clock;
 
-	PollPause(EngineSettings.Poll settings, LockClock clock) {
+	public PollPause(EngineSettings.Poll settings, LockClock clock) {
 		this.minNanos = settings.minInterval().toNanos();
 		this.maxNanos = settings.maxInterval().toNanos();
 		this.clock = clock;
@@ -44,7 +44,7 @@ final class PollPause {
 	 * @param now the monotonic clock
 	 * @return the plan
 	 */
-	Plan plan(Outcome.Unavailable last, int refusals, boolean listening, long now) {
+	public Plan plan(Outcome.Unavailable last, int refusals, boolean listening, long now) {
 		boolean reported = listening && last.failure() == null;
 		long pollNanos = reported ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
 		long expiryNanos = untilExpiry(last.expiryNanos());
@@ -86,13 +86,13 @@ final class PollPause {
 	 * @param cause the cause of the next request, unless a signal arrives earlier
 	 * @param atNanos when to send the next request, on the monotonic clock
 	 */
-	record Plan(Outcome.Unavailable last, int refusals, WaitCause cause, long atNanos) {
+	public record Plan(Outcome.Unavailable last, int refusals, WaitCause cause, long atNanos) {
 	}
 
 	/**
 	 * The causes for which a waiter requests the lock from the store.
 	 */
-	enum WaitCause {
+	public enum WaitCause {
 
 		/**
 		 * The waiter has not sent a request before.

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -10,7 +10,6 @@ import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 
-import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.EngineSettings;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * sends requests to the store, and not while the process holds the lock or is releasing
  * it.
  */
-final class LocalQueue {
+public final class LocalQueue {
 
 	/**
 	 * Waiters are notified of the end of the holder's lease and of the end of a release,
@@ -38,22 +37,18 @@ final class LocalQueue {
 	 * A release that was sent to a failed server may have been applied earlier. The
 	 * waiters of this process need not be the last to find out.
 	 */
-	static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
+	public static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/**
 	 * A head that has to wake up first is later than a thread that only retries. A head
 	 * that has not sent its request within this time no longer blocks other threads.
 	 */
-	static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+	public static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final AtomicIntegerFieldUpdater<LocalQueue> VISITORS = AtomicIntegerFieldUpdater
 		.newUpdater(LocalQueue.class, "visitors");
 
 	private final String name;
-
-	private final EngineSettings.HandOff handOff;
-
-	private final long longestReleaseNanos;
 
 	private final LongSupplier nanos;
 
@@ -75,35 +70,15 @@ final class LocalQueue {
 
 	private volatile @Nullable Lease holder;
 
-	private int handOvers;
-
 	private final HandOffStreak streak;
 
-	private int releases;
+	private final OwnReleases releases;
 
-	private long releasingSinceNanos;
+	// What comes next
 
-	private @Nullable Lease returned;
-
-	// The last answer of the store
-
-	private volatile PollPause.@Nullable Plan plan;
-
-	/** Whether the last answer that concerns the present waiters was a grant. */
-	private boolean granted;
-
-	// The next request of the head
-
-	private boolean signalled;
-
-	private boolean asking;
-
-	/** Whether the head is to ask at once, for a waiter whose time is over. */
-	private boolean lastAsk;
+	private final HeadRequest request;
 
 	private final CrossProcessYield crossProcessYield;
-
-	private long headStartUntilNanos;
 
 	/**
 	 * Create an empty queue.
@@ -118,15 +93,14 @@ final class LocalQueue {
 	 * @param removal removes the queue when it is no longer needed, and returns whether
 	 * it did
 	 */
-	LocalQueue(String name, EngineSettings.HandOff settings, long longestReleaseNanos, LongUnaryOperator pollNanos,
-			LongSupplier nanos, Predicate<LocalQueue> removal) {
+	public LocalQueue(String name, EngineSettings.HandOff settings, long longestReleaseNanos,
+			LongUnaryOperator pollNanos, LongSupplier nanos, Predicate<LocalQueue> removal) {
 		this.name = name;
-		this.handOff = settings;
 		this.nanos = nanos;
 		this.streak = new HandOffStreak(settings, now());
 		this.crossProcessYield = new CrossProcessYield(pollNanos, now());
-		this.headStartUntilNanos = now();
-		this.longestReleaseNanos = longestReleaseNanos;
+		this.request = new HeadRequest(now());
+		this.releases = new OwnReleases(longestReleaseNanos);
 		this.removal = removal;
 	}
 
@@ -134,7 +108,7 @@ final class LocalQueue {
 		return this.nanos.getAsLong();
 	}
 
-	String name() {
+	public String name() {
 		return this.name;
 	}
 
@@ -142,7 +116,7 @@ final class LocalQueue {
 	 * Keep the queue until the caller leaves it.
 	 * @return {@code false} when it is already removed
 	 */
-	synchronized boolean enter() {
+	public synchronized boolean enter() {
 		if (!this.removed) {
 			VISITORS.incrementAndGet(this);
 		}
@@ -153,7 +127,7 @@ final class LocalQueue {
 	 * Leave the queue. A thread that was granted or handed the lock leaves while the
 	 * queue has a holder, and then without the queue's monitor.
 	 */
-	void leave() {
+	public void leave() {
 		if (VISITORS.decrementAndGet(this) == 0 && this.holder == null) {
 			removeIfIdle();
 		}
@@ -165,14 +139,14 @@ final class LocalQueue {
 	 * one.
 	 */
 	private synchronized void removeIfIdle() {
-		boolean idle = this.holder == null && this.waiters.isEmpty() && this.releases == 0 && this.visitors == 0;
+		boolean idle = this.holder == null && this.waiters.isEmpty() && this.releases.isEmpty() && this.visitors == 0;
 		this.removed |= idle && this.removal.test(this);
 	}
 
 	/**
 	 * Return the lease that this process holds, as far as it can be trusted.
 	 */
-	synchronized @Nullable Lease holder() {
+	public synchronized @Nullable Lease holder() {
 		Lease lease = this.holder;
 		return (lease != null && lease.isHeld()) ? lease : null;
 	}
@@ -181,10 +155,10 @@ final class LocalQueue {
 	 * Return the lease by which this process keeps the lock held: the one that it holds,
 	 * or the one that it is releasing.
 	 */
-	synchronized @Nullable Lease present() {
+	public synchronized @Nullable Lease present() {
 		Lease lease = this.holder;
-		if (releasingNanos(now()) > 0) {
-			lease = (lease != null) ? lease : this.returned;
+		if (this.releases.leftNanos(now()) > 0) {
+			lease = (lease != null) ? lease : this.releases.returned();
 		}
 		else if (lease != null && lease.end() != null) {
 			return null;
@@ -197,7 +171,7 @@ final class LocalQueue {
 	 * their head is due to send a request after a release. A thread without a place in
 	 * the queue must not overtake either of them.
 	 */
-	synchronized boolean letsOthersGoFirst() {
+	public synchronized boolean letsOthersGoFirst() {
 		long now = now();
 		return !this.waiters.isEmpty() && (this.crossProcessYield.leftNanos(now) > 0 || isHeadDue(now));
 	}
@@ -206,12 +180,12 @@ final class LocalQueue {
 	 * Return whether the waiters of this process yield the lock to other processes at
 	 * present.
 	 */
-	synchronized boolean isYielding() {
+	public synchronized boolean isYielding() {
 		return this.crossProcessYield.leftNanos(now()) > 0;
 	}
 
 	private boolean isHeadDue(long now) {
-		return this.holder == null && (this.signalled || this.asking) && this.headStartUntilNanos - now > 0;
+		return this.holder == null && this.request.goesFirst(now);
 	}
 
 	/**
@@ -219,7 +193,7 @@ final class LocalQueue {
 	 * waiter, or the waiter quits. The queue is kept until the caller leaves it.
 	 * @return {@code false} when the queue is already removed
 	 */
-	synchronized boolean join(Waiter waiter) {
+	public synchronized boolean join(Waiter waiter) {
 		return enter() && this.waiters.add(waiter);
 	}
 
@@ -227,14 +201,13 @@ final class LocalQueue {
 	 * Give up the place in the queue, without the lock.
 	 * @return {@code false} when the lock was already handed over to this waiter
 	 */
-	synchronized boolean quit(Waiter waiter) {
+	public synchronized boolean quit(Waiter waiter) {
 		boolean wasHead = head() == waiter;
 		if (!this.waiters.remove(waiter)) {
 			return false;
 		}
 		if (wasHead) {
-			this.signalled |= this.asking;
-			this.asking = false;
+			this.request.passOn();
 			wakeHead();
 		}
 		return true;
@@ -248,24 +221,24 @@ final class LocalQueue {
 	 * @param acquirer the name of this instance
 	 * @return the turn
 	 */
-	synchronized Turn turn(Waiter waiter, long leftNanos, long answerNanos, String acquirer) {
+	public synchronized Turn turn(Waiter waiter, long leftNanos, long answerNanos, String acquirer) {
 		LeasedLock handed = waiter.handed();
 		if (handed != null) {
 			return new Turn.Take(handed);
 		}
 		long pauseNanos = pauseBeforeAsking(waiter);
 		if (pauseNanos <= 0 && (leftNanos > 0 || asksAtLast(waiter))) {
-			return ask();
+			return new Turn.Ask(this.request.begin(this.holder != null));
 		}
 		if (leftNanos > 0) {
-			boolean elsewhere = pauseNanos < Long.MAX_VALUE && (this.plan != null || isYielding());
+			boolean elsewhere = pauseNanos < Long.MAX_VALUE && (plan() != null || isYielding());
 			return new Turn.Park(Math.min(pauseNanos, leftNanos),
 					elsewhere ? Turn.Awaited.OTHER_PROCESSES : Turn.Awaited.THIS_PROCESS);
 		}
 		Outcome.Unavailable known = known(waiter, acquirer);
 		// The head may wake up late, so its last request can begin after that time too
 		if (known == null && pauseBeforeAsking(waiter) <= 0 && asksAtLast(waiter)) {
-			return ask();
+			return new Turn.Ask(this.request.begin(this.holder != null));
 		}
 		if (known == null && answerNanos + leftNanos > 0) {
 			return new Turn.Park(answerNanos + leftNanos, Turn.Awaited.ANSWER);
@@ -279,7 +252,7 @@ final class LocalQueue {
 	 * wait ends with a failure, or with a refusal that was answered after that time.
 	 */
 	private boolean asksAtLast(Waiter waiter) {
-		PollPause.Plan last = this.plan;
+		PollPause.Plan last = plan();
 		return last == null || !waiter.isAnsweredLate() && last.last().failure() == null;
 	}
 
@@ -296,16 +269,15 @@ final class LocalQueue {
 		if (mine != null) {
 			return new Outcome.Refused(mine.describe(acquirer));
 		}
-		PollPause.Plan last = this.plan;
+		PollPause.Plan last = plan();
 		if (last != null && (waiter.isAnsweredLate() || last.last().failure() != null)) {
 			return last.last();
 		}
-		if (this.granted || isYielding()) {
+		if (this.request.wasGranted() || isYielding()) {
 			return new Outcome.OthersFirst();
 		}
 		waiter.awaitAnswer(true);
-		if (last != null && !this.asking && !this.lastAsk) {
-			this.lastAsk = true;
+		if (this.request.askAtLast()) {
 			wakeHead();
 		}
 		return null;
@@ -315,8 +287,8 @@ final class LocalQueue {
 	 * Return the plan for the head of the queue, if one of the waiters was already
 	 * refused.
 	 */
-	PollPause.@Nullable Plan plan() {
-		return this.plan;
+	public PollPause.@Nullable Plan plan() {
+		return this.request.plan();
 	}
 
 	/**
@@ -325,15 +297,13 @@ final class LocalQueue {
 	 * @return the pause; zero or less when it is its turn now, and unlimited while others
 	 * are before it
 	 */
-	synchronized long pauseBeforeAsking(Waiter waiter) {
+	public synchronized long pauseBeforeAsking(Waiter waiter) {
 		long now = now();
 		long own = pauseOfThisProcess(waiter, now);
 		if (own > 0) {
 			return own;
 		}
-		PollPause.Plan next = this.plan;
-		long ask = (this.signalled || this.lastAsk || next == null) ? 0 : next.atNanos() - now;
-		return Math.max(this.crossProcessYield.leftNanos(now), ask);
+		return Math.max(this.crossProcessYield.leftNanos(now), this.request.pauseNanos(now));
 	}
 
 	private long pauseOfThisProcess(Waiter waiter, long now) {
@@ -343,34 +313,7 @@ final class LocalQueue {
 		if (this.holder != null && !this.holder.isOver()) {
 			return Math.min(SAFETY_NANOS, this.holder.remainingNanos());
 		}
-		return releasingNanos(now);
-	}
-
-	private long releasingNanos(long now) {
-		return (this.releases > 0) ? this.longestReleaseNanos - (now - this.releasingSinceNanos) : 0;
-	}
-
-	/**
-	 * Begin a request of the head to the store. A signal that arrives during the request
-	 * is kept for later.
-	 */
-	private Turn ask() {
-		Turn ask = new Turn.Ask(cause());
-		this.signalled = false;
-		this.lastAsk = false;
-		this.asking = true;
-		return ask;
-	}
-
-	private WaitCause cause() {
-		if (this.signalled) {
-			return WaitCause.SIGNAL;
-		}
-		if (this.holder != null) {
-			return WaitCause.EXPIRY;
-		}
-		PollPause.Plan due = this.plan;
-		return (due != null) ? due.cause() : WaitCause.FIRST;
+		return this.releases.leftNanos(now);
 	}
 
 	/**
@@ -378,13 +321,13 @@ final class LocalQueue {
 	 * @param asking the requesting thread's place in the queue, if it has one
 	 * @param terms the terms of the request
 	 */
-	synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
+	public synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
 		boolean others = this.waiters.stream()
 			.filter((waiter) -> waiter != asking)
 			.findFirst()
 			.filter((next) -> next.canFollow(terms))
 			.isPresent();
-		return others ? this.handOff.tokens(this.handOvers) : AcquireRequest.USUAL_TOKENS;
+		return others ? this.streak.tokens() : AcquireRequest.USUAL_TOKENS;
 	}
 
 	/**
@@ -392,11 +335,9 @@ final class LocalQueue {
 	 * @param waiter the waiter
 	 * @param next when to send the next request, for the head of the queue at that time
 	 */
-	synchronized void refused(Waiter waiter, PollPause.Plan next) {
+	public synchronized void refused(Waiter waiter, PollPause.Plan next) {
 		if (head() == waiter) {
-			this.asking = false;
-			this.plan = next;
-			this.granted = false;
+			this.request.refused(next);
 			this.waiters.forEach(Waiter::answered);
 		}
 	}
@@ -408,15 +349,12 @@ final class LocalQueue {
 	 * @param lease the new lease
 	 * @param waiter the thread's place in the queue, if it had one
 	 */
-	synchronized void granted(Lease lease, @Nullable Waiter waiter) {
+	public synchronized void granted(Lease lease, @Nullable Waiter waiter) {
 		this.holder = lease;
-		this.handOvers = 0;
-		boolean afterOthers = this.plan != null && this.plan.last().failure() == null;
-		this.plan = null;
-		this.granted = true;
+		this.streak.granted();
+		boolean afterOthers = this.request.granted(waiter != null);
 		if (waiter != null) {
 			this.waiters.remove(waiter);
-			this.asking = false;
 		}
 		this.waiters.forEach(Waiter::answered);
 		if (waiter != null || this.waiters.isEmpty()) {
@@ -431,10 +369,10 @@ final class LocalQueue {
 	/**
 	 * Record that a lease of this process has ended without a hand-over.
 	 */
-	synchronized void ended(Lease lease) {
+	public synchronized void ended(Lease lease) {
 		if (this.holder == lease) {
 			this.holder = null;
-			this.returned = (this.releases > 0) ? lease : null;
+			this.releases.returned(lease);
 			signal();
 			removeIfIdle();
 		}
@@ -448,7 +386,7 @@ final class LocalQueue {
 	 * @return the waiter that has the lock now, and is to be woken outside of the
 	 * monitor, on which it would only block
 	 */
-	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
+	public synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
 		Waiter next = successor(lease);
 		if (next == null || !lease.state().endForSuccessor()) {
 			return null;
@@ -456,11 +394,9 @@ final class LocalQueue {
 		Lease successor = lease.successor(next.terms(), next.thread());
 		LeasedLock handle = keep.apply(successor);
 		this.holder = successor;
-		this.plan = null;
+		this.request.handedOver();
 		this.waiters.remove(next);
-		this.asking = false;
 		this.streak.handedOver();
-		this.handOvers++;
 		next.hand(handle);
 		return next;
 	}
@@ -476,11 +412,10 @@ final class LocalQueue {
 	 * Record that the lock is about to be released to the store.
 	 * @return {@code false} when the queue is already removed
 	 */
-	synchronized boolean releasing() {
-		if (this.releases == 0) {
-			this.releasingSinceNanos = now();
+	public synchronized boolean releasing() {
+		if (!this.removed) {
+			this.releases.begin(now());
 		}
-		this.releases += this.removed ? 0 : 1;
 		return !this.removed;
 	}
 
@@ -490,15 +425,14 @@ final class LocalQueue {
 	 * processes.
 	 * @param requestNanos how long the release took
 	 */
-	synchronized void released(long requestNanos) {
-		this.releases--;
-		this.returned = (this.releases > 0) ? this.returned : null;
+	public synchronized void released(long requestNanos) {
+		this.releases.end();
 		long now = now();
 		if (!this.waiters.isEmpty()) {
 			if (this.streak.isOver(now)) {
 				this.crossProcessYield.begin(requestNanos, this.streak.lengthNanos(now), now);
 			}
-			this.headStartUntilNanos = now + Math.max(0, this.crossProcessYield.leftNanos(now)) + HEAD_START_NANOS;
+			this.request.startFrom(now + Math.max(0, this.crossProcessYield.leftNanos(now)));
 		}
 		signal();
 		removeIfIdle();
@@ -509,8 +443,8 @@ final class LocalQueue {
 	 * may.
 	 * @return whether there is a head
 	 */
-	synchronized boolean signal() {
-		this.signalled = true;
+	public synchronized boolean signal() {
+		this.request.signal();
 		wakeHead();
 		return head() != null;
 	}
@@ -525,18 +459,15 @@ final class LocalQueue {
 			head.wake();
 		}
 		else {
-			this.signalled = false;
-			this.lastAsk = false;
-			this.plan = null;
-			this.granted = false;
+			this.request.forget();
 		}
 	}
 
-	synchronized void wakeAll() {
+	public synchronized void wakeAll() {
 		this.waiters.forEach(Waiter::wake);
 	}
 
-	synchronized int waiters() {
+	public synchronized int waiters() {
 		return this.waiters.size();
 	}
 

@@ -1,10 +1,11 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 
+import dev.dblock.core.ManualClock;
 import dev.dblock.settings.EngineSettings;
 import org.junit.jupiter.api.Test;
 
