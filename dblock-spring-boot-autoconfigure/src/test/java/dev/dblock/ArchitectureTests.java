@@ -72,6 +72,8 @@ class ArchitectureTests {
 
 	private static final String MONGODB = "dev.dblock.mongodb..";
 
+	private static final String REQUESTS = "dev.dblock.mongodb.request";
+
 	private static final String LOCAL = "dev.dblock.local..";
 
 	private static final String LEADER = "dev.dblock.leader..";
@@ -134,7 +136,7 @@ class ArchitectureTests {
 	static final ArchRule metersOfJobsUseTheirEvents = onlyUses(JOB_METERS, API, EVENT, JOB, JOB_EVENTS);
 
 	@ArchTest
-	static final ArchRule recordsOfJobsUseTheStatements = onlyUses(JOB_RECORDS, API, CLAIM, JOB, MONGODB);
+	static final ArchRule recordsOfJobsUseTheStatements = onlyUses(JOB_RECORDS, API, CLAIM, JOB, REQUESTS);
 
 	@ArchTest
 	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, CLAIM, SUPPORT);
@@ -209,10 +211,17 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule onlyTheRepositoryUsesTheDriver = noClasses().that()
-		.resideOutsideOfPackages(MONGODB, JOB_RECORDS, AUTOCONFIGURE)
+		.resideOutsideOfPackages(MONGODB, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage("com.mongodb..", "org.bson..", "org.springframework.data..");
+		.resideInAnyPackage("com.mongodb..", "org.springframework.data..");
+
+	@ArchTest
+	static final ArchRule onlyStatementsUseDocuments = noClasses().that()
+		.resideOutsideOfPackages(MONGODB, JOB_RECORDS)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.bson..");
 
 	@ArchTest
 	static final ArchRule autoConfigurationMakesNoRequests = noClasses().that()

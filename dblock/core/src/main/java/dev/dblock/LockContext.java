@@ -32,8 +32,8 @@ public abstract class LockContext {
 	}
 
 	/**
-	 * Return the innermost lock of a kind under which this thread works.
-	 * @param wanted what its handle must fulfill
+	 * Return the innermost lock under which this thread works and whose handle matches.
+	 * @param wanted the condition
 	 * @return its handle, or empty if this thread does not work under such a lock
 	 */
 	public static Optional<LockHandle> current(Predicate<LockHandle> wanted) {

@@ -193,7 +193,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Acquire the lock for something that the store decides and records with the grant.
-	 * @param claim the claim, such as a planned time of a job
+	 * @param claim the claim, such as a planned time of a job ({@code JobFiring.at})
 	 * @return a copy with it
 	 */
 	public LockOptions claim(Claim claim) {

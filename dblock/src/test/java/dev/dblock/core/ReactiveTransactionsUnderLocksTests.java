@@ -457,7 +457,7 @@ class ReactiveTransactionsUnderLocksTests {
 		given(none.isActualTransactionActive()).willReturn(true);
 		given(none.getSynchronizations()).willReturn(null);
 		ReactiveTransactions.keep(none, List.of(lock));
-		assertThat(this.world.engine().keptByTransaction("a")).isEmpty();
+		assertThat(ReactiveTransactions.kept(none, this.world.engine().id(), "a")).isEmpty();
 		lock.release();
 		assertThat(this.world.template().inspect("a").filter(LockInfo::held)).isEmpty();
 	}

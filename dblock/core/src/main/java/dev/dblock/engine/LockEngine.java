@@ -132,13 +132,11 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Return what identifies this engine at the handles of its locks.
+	 * Return the object by which the handles of its locks identify this engine.
 	 * @return an object of this engine alone
 	 * @see dev.dblock.transaction.TransactionLock#engine
 	 */
-	default Object id() {
-		return this;
-	}
+	Object id();
 
 	/**
 	 * Return by what the store records who acquired a lock.

@@ -28,6 +28,11 @@ final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
+	public Object id() {
+		return this;
+	}
+
+	@Override
 	public String fullName(String name) {
 		return this.settings.fullName(name);
 	}

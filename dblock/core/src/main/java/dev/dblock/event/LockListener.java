@@ -60,8 +60,8 @@ public interface LockListener {
 	}
 
 	/**
-	 * Called with news about what locks were acquired for, such as the runs of jobs.
-	 * Listeners for them implement this method and dispatch the news.
+	 * Called with news of a claim, such as the end of a job's run. A {@code JobListener}
+	 * implements this method.
 	 * @param name the full name of the lock
 	 * @param news the news
 	 */
@@ -69,8 +69,9 @@ public interface LockListener {
 	}
 
 	/**
-	 * Create a listener that publishes the events of locks as application events. During
-	 * shutdown, the events reach the event listeners that still exist.
+	 * Create a listener that publishes the events of locks as application events; a
+	 * {@code JobListener} publishes those of jobs as well. During shutdown, the events
+	 * reach the event listeners that still exist.
 	 * @param context the context that publishes the events
 	 * @return the listener
 	 */

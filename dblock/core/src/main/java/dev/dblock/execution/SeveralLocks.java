@@ -83,6 +83,11 @@ public final class SeveralLocks implements LockEngine {
 	}
 
 	@Override
+	public Object id() {
+		return this.engine.id();
+	}
+
+	@Override
 	public String fullName(String name) {
 		return name;
 	}

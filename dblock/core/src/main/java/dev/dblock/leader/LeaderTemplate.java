@@ -83,7 +83,7 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 	public LeaderTemplate(LockOperations locks, String name, LockOptions options, LeaderListener listener) {
 		if (options.claim() != null) {
 			throw new IllegalArgumentException("The leader '" + name
-					+ "' holds its lock for longer than a planned time. Remove the claim from its options");
+					+ "' leads for as long as it can, so its options cannot have a claim, such as a planned time. Remove it");
 		}
 		this.locks = locks;
 		this.name = name;

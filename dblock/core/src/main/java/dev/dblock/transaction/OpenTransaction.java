@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A transaction that this process has begun, and the locks that it runs under: those that
- * its thread held when it began, and those that were acquired inside it.
+ * its thread held when it began, and those that were acquired inside it. Internal: can
+ * change in any release.
  */
 public final class OpenTransaction {
 

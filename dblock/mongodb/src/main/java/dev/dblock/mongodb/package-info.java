@@ -1,6 +1,6 @@
 /**
  * The lock repository on MongoDB. Apart from the auto-configuration, only this package
- * and its subpackages depend on the driver.
+ * and its subpackages use the driver.
  */
 @NullMarked
 package dev.dblock.mongodb;

@@ -14,6 +14,7 @@ import org.springframework.context.annotation.ImportSelector;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.ClassUtils;
 
 /**
  * The beans behind {@link EnableDistributedLocks @EnableDistributedLocks}.
@@ -41,14 +42,17 @@ class DistributedLockConfiguration implements ImportAware {
 	}
 
 	/**
-	 * Imports the beans for jobs. Jobs use the annotations, and not the reverse, so they
-	 * are known here by their name only.
+	 * Imports the beans for jobs, if their module is there. Jobs use the annotations, and
+	 * not the reverse, so they are known here by their name only.
 	 */
 	static final class Jobs implements ImportSelector {
 
+		private static final String CONFIGURATION = "dev.dblock.job.method.JobConfiguration";
+
 		@Override
 		public String[] selectImports(AnnotationMetadata metadata) {
-			return new String[] { "dev.dblock.job.method.JobConfiguration" };
+			return ClassUtils.isPresent(CONFIGURATION, Jobs.class.getClassLoader()) ? new String[] { CONFIGURATION }
+					: new String[0];
 		}
 
 	}

@@ -11,9 +11,10 @@ import org.springframework.context.annotation.Import;
 /**
  * Locks methods with {@link dev.dblock.DistributedLock @DistributedLock} in an
  * application without Spring Boot. The application declares a {@code LockEngine} bean,
- * such as a {@link dev.dblock.core.DefaultLockEngine}. Each planned time of a method that
- * is scheduled as well runs at most once, as with Spring Boot. Properties
- * ({@code dblock.*}) are not read.
+ * such as a {@link dev.dblock.core.DefaultLockEngine}. With the module
+ * {@code dblock-jobs}, each planned time of a method that is scheduled as well runs at
+ * most once, as with Spring Boot; without it, scheduled calls only exclude each other.
+ * Properties ({@code dblock.*}) are not read.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

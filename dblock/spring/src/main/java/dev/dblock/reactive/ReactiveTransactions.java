@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -80,7 +81,7 @@ public final class ReactiveTransactions {
 			return Mono.empty();
 		}
 		Mono<Void> join = Mono.create((sink) -> {
-			Runnable leave = keep(transaction, locks);
+			Runnable leave = keep(transaction, locks, STORE::schedule);
 			// A transaction that ends because of this may not know of the locks
 			sink.onCancel(() -> STORE.schedule(leave));
 			sink.success();
@@ -95,13 +96,17 @@ public final class ReactiveTransactions {
 	 * to be committed
 	 */
 	public static Runnable keep(TransactionContext transaction, List<LockHandle> locks) {
+		return keep(transaction, locks, Runnable::run);
+	}
+
+	private static Runnable keep(TransactionContext transaction, List<LockHandle> locks, Executor leaving) {
 		List<Runnable> kept = new ArrayList<>();
 		Runnable leave = () -> kept.forEach(Runnable::run);
 		try {
 			locks.forEach((lock) -> kept.add(keep(transaction, lock)));
 		}
 		catch (RuntimeException ex) {
-			leave.run();
+			leaving.execute(leave);
 			throw ex;
 		}
 		return leave;
@@ -122,7 +127,7 @@ public final class ReactiveTransactions {
 	/**
 	 * Find a lock that a transaction still keeps although its handle was closed.
 	 */
-	static Optional<LockHandle> kept(TransactionContext transaction, Object engine, String name) {
+	public static Optional<LockHandle> kept(TransactionContext transaction, Object engine, String name) {
 		Joined joined = joined(transaction, false);
 		return (joined != null) ? Optional.ofNullable(joined.kept(engine, name)) : Optional.empty();
 	}

@@ -24,8 +24,6 @@ import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository.AskAnswer;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.reactive.TransactionContext;
-
 /**
  * An engine in memory that records its calls.
  */
@@ -114,6 +112,11 @@ public class RecordingEngine implements LockEngine {
 	@Override
 	public Optional<LockSettings.Setting> setting(String name) {
 		return Optional.of(new LockSettings.Setting(LockOptions.defaults(), this.whenUnavailable.get(name)));
+	}
+
+	@Override
+	public Object id() {
+		return this;
 	}
 
 	@Override

@@ -33,8 +33,6 @@ import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.reactive.TransactionContext;
-
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
@@ -79,6 +77,11 @@ class JobEngine implements LockEngine {
 
 	void answer(String name, BiFunction<String, JobFiring, LockEngine.Attempt> answer) {
 		this.answers.put(name, answer);
+	}
+
+	@Override
+	public Object id() {
+		return this;
 	}
 
 	@Override

@@ -13,6 +13,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.annotation.EnableDistributedLocks;
+import dev.dblock.autoconfigure.DblockAutoConfiguration;
+import dev.dblock.job.JobRun;
+import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -90,7 +94,9 @@ class LinkageTests {
 
 	@Test
 	void everythingThatIsCalledIsThere() throws IOException {
-		List<String> published = Stream.of(DistributedLock.class, AutoConfigureDblock.class)
+		List<String> published = Stream
+			.of(DistributedLock.class, MongoLockRepository.class, EnableDistributedLocks.class, JobRun.class,
+					DblockAutoConfiguration.class, AutoConfigureDblock.class)
 			.map(LinkageTests::home)
 			.toList();
 		Set<String> seen = new LinkedHashSet<>();
@@ -103,7 +109,7 @@ class LinkageTests {
 				}
 			}
 		}
-		assertThat(seen).hasSize(2);
+		assertThat(seen).hasSize(6);
 		assertThat(this.checked).as("references that were looked at").isGreaterThan(1000);
 		assertThat(this.missing).isEmpty();
 	}

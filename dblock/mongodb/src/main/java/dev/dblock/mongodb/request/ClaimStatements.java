@@ -1,5 +1,6 @@
 package dev.dblock.mongodb.request;
 
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 
@@ -20,12 +21,18 @@ public interface ClaimStatements {
 	/**
 	 * Return the statements for the claims that this application can make.
 	 * @return those that the {@link ServiceLoader} finds, such as those of jobs;
-	 * otherwise statements that know no claims
+	 * otherwise statements that support no claims
+	 * @throws IllegalStateException if there are several
 	 */
 	static ClaimStatements installed() {
-		return ServiceLoader.load(ClaimStatements.class, ClaimStatements.class.getClassLoader())
-			.findFirst()
-			.orElseGet(NoClaims::new);
+		List<ClaimStatements> found = ServiceLoader.load(ClaimStatements.class, ClaimStatements.class.getClassLoader())
+			.stream()
+			.map(ServiceLoader.Provider::get)
+			.toList();
+		if (found.size() > 1) {
+			throw new IllegalStateException("Several modules support claims, and only one can: " + found);
+		}
+		return found.isEmpty() ? new NoClaims() : found.get(0);
 	}
 
 	/**

@@ -7,9 +7,11 @@ import dev.dblock.claim.Claimed;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.InvalidDataAccessApiUsageException;
+
 /**
- * The statements of an application that makes no claims. Records of other applications
- * are kept as they are.
+ * The statements of an application that makes no claims. It keeps the records of others
+ * as they are, and refuses what would have to change them.
  */
 final class NoClaims implements ClaimStatements {
 
@@ -70,6 +72,9 @@ final class NoClaims implements ClaimStatements {
 
 	@Override
 	public @Nullable End forced(BsonDocument stored, String holder) {
+		if (stored.containsKey(LockDocument.JOBS)) {
+			throw unknown();
+		}
 		return null;
 	}
 
@@ -78,10 +83,10 @@ final class NoClaims implements ClaimStatements {
 		return null;
 	}
 
-	private static IllegalStateException unknown() {
-		return new IllegalStateException(
-				"A lock was requested for a claim, such as a planned time of a job, and no module that knows it is on"
-						+ " the classpath. Add dblock-jobs");
+	private static InvalidDataAccessApiUsageException unknown() {
+		return new InvalidDataAccessApiUsageException(
+				"The lock is used for claims, such as planned times of a job, which no module on the class path supports."
+						+ " Add dblock-jobs; in a repackaged jar, keep its file in META-INF/services");
 	}
 
 }
