@@ -181,7 +181,8 @@ class ObservabilityDocumentTests {
 			.filter((method) -> !method.isSynthetic() && !method.getName().equals("onNews")
 					&& !Modifier.isStatic(method.getModifiers()))
 			.forEach((method) -> expected.add(method.getName()));
-		assertThat(listed("A `LockListener` bean gets those of locks, a `JobListener` bean all. The thread is in brackets:"))
+		assertThat(listed(
+				"A `LockListener` bean gets those of locks, a `JobListener` bean all. The thread is in brackets:"))
 			.isEqualTo(expected);
 		assertThat(String.join("\n", this.lines)).contains("`JobListener.publishingTo(context)`");
 	}
