@@ -21,8 +21,6 @@ import org.slf4j.LoggerFactory;
  */
 final class ReleaseSignals {
 
-	private static final int MOST_DOUBLINGS = 6;
-
 	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
 	private static final Logger logger = LoggerFactory.getLogger(ReleaseSignals.class);
@@ -39,9 +37,7 @@ final class ReleaseSignals {
 
 	private final LockClock clock;
 
-	private final Patience patience;
-
-	private int waiters;
+	private final FeedUse use;
 
 	private volatile @Nullable Subscription subscription;
 
@@ -49,20 +45,9 @@ final class ReleaseSignals {
 
 	private boolean closed;
 
-	private long idleSinceNanos;
-
-	private volatile long quietSinceNanos;
-
-	/** How many releases were missed while the feed was closed. */
-	private int missed;
-
 	private volatile boolean listening;
 
-	private boolean unsupportedLogged;
-
-	private volatile boolean unsupported;
-
-	private long unsupportedSinceNanos;
+	private final Unsupported unsupported = new Unsupported();
 
 	/**
 	 * Create signals from a feed.
@@ -80,7 +65,7 @@ final class ReleaseSignals {
 		this.queues = queues;
 		this.timer = timer;
 		this.clock = clock;
-		this.patience = patience;
+		this.use = new FeedUse(patience);
 	}
 
 	/**
@@ -95,7 +80,7 @@ final class ReleaseSignals {
 	 * feed.
 	 */
 	boolean isClosedAfter(long nanos) {
-		return nanos >= this.patience.quiet().toNanos();
+		return this.use.isClosedAfter(nanos);
 	}
 
 	/**
@@ -103,21 +88,21 @@ final class ReleaseSignals {
 	 * read without the monitor, so that a queue can call it under its own monitor.
 	 */
 	boolean isPolling() {
-		return this.alwaysPolls || !this.listening && (this.unsupported || this.subscription != null);
+		return this.alwaysPolls || !this.listening && (this.unsupported.isNow() || this.subscription != null);
 	}
 
 	/**
 	 * Return whether a thread waits for another process, or waited until recently.
 	 */
 	synchronized boolean areWanted() {
-		return this.subscription != null || this.waiters > 0;
+		return this.subscription != null || this.use.waiters() > 0;
 	}
 
 	/**
 	 * Record that a thread begins to wait for a lock that another process has.
 	 */
 	synchronized void enter() {
-		this.waiters++;
+		this.use.enter();
 		open();
 	}
 
@@ -127,23 +112,22 @@ final class ReleaseSignals {
 	 * earlier than those that poll.
 	 */
 	synchronized void noticeRelease() {
-		this.missed += (this.subscription == null && !this.unsupported) ? 1 : 0;
+		if (this.subscription == null && !this.unsupported.isNow()) {
+			this.use.missed();
+		}
 		open();
 	}
 
 	private void open() {
-		this.quietSinceNanos = this.clock.nanoTime();
-		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
-			this.unsupported = false;
-		}
-		if (this.alwaysPolls || this.unsupported || this.closed) {
+		this.use.needed(this.clock.nanoTime());
+		if (this.alwaysPolls || this.closed || this.unsupported.isStill(this.clock.nanoTime())) {
 			return;
 		}
 		if (this.subscription == null) {
 			this.subscription = new Subscription();
 		}
 		if (!this.checking) {
-			checkLater(quietNanos());
+			checkLater(this.use.quietNanos());
 		}
 		// Has no effect on an open feed, and restarts one that could not be started
 		// before
@@ -151,26 +135,20 @@ final class ReleaseSignals {
 	}
 
 	synchronized int waiters() {
-		return this.waiters;
+		return this.use.waiters();
 	}
 
 	synchronized void leave() {
-		this.waiters--;
-		this.idleSinceNanos = this.clock.nanoTime();
-	}
-
-	private long quietNanos() {
-		return this.patience.quiet().toNanos() << Math.min(this.missed, MOST_DOUBLINGS);
+		this.use.leave(this.clock.nanoTime());
 	}
 
 	/**
-	 * Check later whether the feed is still of use, at the latest after the time for
-	 * which it stays open without a waiter, since the last one may leave before.
+	 * Check later whether the feed is still of use.
 	 */
 	private void checkLater(long nanos) {
 		try {
-			ScheduledFuture<?> unused = this.timer.schedule(this::closeIfUnused,
-					Math.min(nanos, this.patience.idle().toNanos()), TimeUnit.NANOSECONDS);
+			ScheduledFuture<?> unused = this.timer.schedule(this::closeIfUnused, this.use.checkNanos(nanos),
+					TimeUnit.NANOSECONDS);
 			this.checking = true;
 		}
 		catch (RejectedExecutionException ex) {
@@ -194,12 +172,11 @@ final class ReleaseSignals {
 			return false;
 		}
 		long now = this.clock.nanoTime();
-		if (this.waiters > 0 && !this.listening) {
+		if (this.use.waiters() > 0 && !this.listening) {
 			// An outage is not quiet
-			this.quietSinceNanos = now;
+			this.use.needed(now);
 		}
-		long left = (this.waiters == 0) ? this.patience.idle().toNanos() - (now - this.idleSinceNanos)
-				: quietNanos() - (now - this.quietSinceNanos);
+		long left = this.use.leftNanos(now);
 		if (left > 0) {
 			checkLater(left);
 			return false;
@@ -207,8 +184,7 @@ final class ReleaseSignals {
 		this.subscription = null;
 		this.listening = false;
 		this.feed.close(Duration.ZERO);
-		this.missed = (this.waiters == 0) ? 0 : this.missed;
-		return this.waiters > 0;
+		return this.use.closed();
 	}
 
 	/**
@@ -241,10 +217,7 @@ final class ReleaseSignals {
 			return false;
 		}
 		this.subscription = null;
-		this.unsupported = true;
-		this.unsupportedSinceNanos = this.clock.nanoTime();
-		if (!this.unsupportedLogged) {
-			this.unsupportedLogged = true;
+		if (this.unsupported.begin(this.clock.nanoTime())) {
 			logger.info("Waiters poll for their locks, and try again when the holder's lease ends: {}", reason);
 		}
 		return before;
@@ -259,6 +232,40 @@ final class ReleaseSignals {
 	record Patience(Duration idle, Duration quiet) {
 
 		static final Patience USUAL = new Patience(Duration.ofSeconds(30), Duration.ofSeconds(10));
+
+	}
+
+	/**
+	 * Whether the store does not support the feed, until it is tried again. Changed under
+	 * the monitor, and read without it.
+	 */
+	private static final class Unsupported {
+
+		private volatile boolean now;
+
+		private long sinceNanos;
+
+		private boolean before;
+
+		boolean isNow() {
+			return this.now;
+		}
+
+		boolean isStill(long nanos) {
+			this.now = this.now && nanos - this.sinceNanos <= UNSUPPORTED_NANOS;
+			return this.now;
+		}
+
+		/**
+		 * Return whether this is the first time.
+		 */
+		boolean begin(long nanos) {
+			this.now = true;
+			this.sinceNanos = nanos;
+			boolean first = !this.before;
+			this.before = true;
+			return first;
+		}
 
 	}
 
@@ -280,7 +287,7 @@ final class ReleaseSignals {
 		@Override
 		public void released(String name) {
 			if (ReleaseSignals.this.queues.signal(name)) {
-				ReleaseSignals.this.quietSinceNanos = ReleaseSignals.this.clock.nanoTime();
+				ReleaseSignals.this.use.needed(ReleaseSignals.this.clock.nanoTime());
 			}
 		}
 
