@@ -106,8 +106,9 @@ class UnreachableServerTests {
 				.spy(new SimpleMongoClientDatabaseFactory(client, "test"));
 			// Answers the check of the server
 			Mockito.doReturn(reachable).doCallRealMethod().when(factory).getMongoDatabase();
-			StoreAccess access = new StoreAccess(factory, () -> "unseen", "locks", "locks.fences", false, Duration.ZERO,
-					Duration.ofDays(1), LIMIT, System::nanoTime, System::currentTimeMillis);
+			StoreAccess access = new StoreAccess(factory, () -> "unseen",
+					new StoreAccess.Terms("locks", "locks.fences", false, Duration.ZERO, Duration.ofDays(1), LIMIT),
+					System::nanoTime, System::currentTimeMillis);
 			access.execute("x", LIMIT, (statements, store) -> true);
 			BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
 			assertThatExceptionOfType(UnreachableStoreException.class)

@@ -47,12 +47,8 @@ final class LocalLock {
 
 	private long releasedAt;
 
-	/** Whether the holder can be asked to run once more. */
-	private boolean askable;
-
-	private @Nullable String asked;
-
-	private boolean closed;
+	/** The requests to the holder to run once more. */
+	private Requests requests = new Requests(false);
 
 	private final Map<String, ClaimRecord> records = new HashMap<>();
 
@@ -138,9 +134,7 @@ final class LocalLock {
 		this.leaseMillis = millis(request.lease());
 		this.expiresAt = endOf(this.leaseMillis, now);
 		this.releasedAt = 0;
-		this.askable = request.askable();
-		this.asked = null;
-		this.closed = false;
+		this.requests = new Requests(request.askable());
 	}
 
 	boolean renew(String by, long now) {
@@ -178,25 +172,11 @@ final class LocalLock {
 	}
 
 	AskAnswer ask(String id, long now) {
-		if (this.holder == null || !isTaken(now) || this.closed) {
-			return AskAnswer.NO_HOLDER;
-		}
-		if (!this.askable) {
-			return AskAnswer.NOT_ASKABLE;
-		}
-		this.asked = id;
-		return AskAnswer.ASKED;
+		return (this.holder != null && isTaken(now)) ? this.requests.add(id) : AskAnswer.NO_HOLDER;
 	}
 
 	Optional<String> closeRequests(String by, @Nullable String seen) {
-		if (!by.equals(this.holder)) {
-			return Optional.empty();
-		}
-		if (!Objects.equals(this.asked, seen)) {
-			return Optional.ofNullable(this.asked);
-		}
-		this.closed = true;
-		return Optional.empty();
+		return by.equals(this.holder) ? this.requests.close(seen) : Optional.empty();
 	}
 
 	boolean forceRelease(long now) {
@@ -252,6 +232,39 @@ final class LocalLock {
 
 	private static long millis(Duration duration) {
 		return duration.plusNanos(999_999).toMillis();
+	}
+
+	/**
+	 * The requests to one holder to run once more.
+	 */
+	private static final class Requests {
+
+		private final boolean possible;
+
+		private @Nullable String last;
+
+		private boolean closed;
+
+		Requests(boolean possible) {
+			this.possible = possible;
+		}
+
+		AskAnswer add(String id) {
+			if (this.closed) {
+				return AskAnswer.NO_HOLDER;
+			}
+			this.last = this.possible ? id : this.last;
+			return this.possible ? AskAnswer.ASKED : AskAnswer.NOT_ASKABLE;
+		}
+
+		Optional<String> close(@Nullable String seen) {
+			if (!Objects.equals(this.last, seen)) {
+				return Optional.ofNullable(this.last);
+			}
+			this.closed = true;
+			return Optional.empty();
+		}
+
 	}
 
 }

@@ -202,15 +202,18 @@ public final class MongoLockRepository implements LockRepository {
 		this.database = database;
 		this.settings = checked(factory, settings);
 		this.access = SingletonSupplier
-			.of(() -> new StoreAccess(database, new Topology(database), settings.collection(),
-					settings.fenceTransactions() ? Fences.collectionBeside(settings.collection()) : null,
-					understandsPipelines(settings.statements()), settings.clockAllowance(), settings.retention(),
-					settings.timeout(), nanoTime, wallTime));
+			.of(() -> new StoreAccess(database, new Topology(database), terms(settings), nanoTime, wallTime));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
 					database, new FenceRequests(), nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().request(ChangeStreamReader.REQUEST_LIMIT));
+	}
+
+	private static StoreAccess.Terms terms(MongoLockSettings settings) {
+		String fences = settings.fenceTransactions() ? Fences.collectionBeside(settings.collection()) : null;
+		return new StoreAccess.Terms(settings.collection(), fences, understandsPipelines(settings.statements()),
+				settings.clockAllowance(), settings.retention(), settings.timeout());
 	}
 
 	private static @Nullable Boolean understandsPipelines(StatementDialect statements) {

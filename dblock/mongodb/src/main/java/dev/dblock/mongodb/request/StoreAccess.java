@@ -46,32 +46,25 @@ public final class StoreAccess {
 	 * Create the access to the locks in a database.
 	 * @param factory the factory of the database
 	 * @param topology the client's view of the servers and of the current election
-	 * @param locks the collection of the locks
-	 * @param fences the collection of their fences; {@code null} if transactions are not
-	 * fenced
-	 * @param pipelines whether the servers support updates with a pipeline; {@code null}
-	 * to detect it
-	 * @param clockAllowance the maximum difference between the clocks that may decide
-	 * about one lock
-	 * @param retention how long the document of an unused lock is kept
-	 * @param timeout the time limit of a request that has no limit of its own
+	 * @param terms where and how the locks are kept
 	 * @param nanoTime the monotonic clock, in nanoseconds
 	 * @param wallTime the wall clock, in milliseconds
 	 */
-	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, @Nullable String fences,
-			@Nullable Boolean pipelines, Duration clockAllowance, Duration retention, Duration timeout,
-			LongSupplier nanoTime, LongSupplier wallTime) {
-		LeaseTimes times = LeaseTimes.of(clockAllowance, retention);
+	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, Terms terms, LongSupplier nanoTime,
+			LongSupplier wallTime) {
+		String locks = terms.locks();
+		String fences = terms.fences();
+		LeaseTimes times = LeaseTimes.of(terms.clockAllowance(), terms.retention());
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
 		ClaimStatements claims = ClaimStatements.installed();
-		this.dialect = new DialectDetection(pipelines, new StoreSuitability(locks, fences),
+		this.dialect = new DialectDetection(terms.pipelines(), new StoreSuitability(locks, fences),
 				new PipelineStatements(times, claims), new ClassicStatements(times, this.clock, claims),
 				this.hello::say);
 		this.failures = new FailureTranslation(locks);
 		this.failuresOfFences = new FailureTranslation((fences != null) ? fences : locks);
-		this.timeout = timeout;
+		this.timeout = terms.timeout();
 	}
 
 	// Not a bean, and independent of the application's converter, for whose entities
@@ -169,6 +162,23 @@ public final class StoreAccess {
 
 	public boolean reportsTransactions(StoreRequest store) {
 		return this.hello.reportsTransactions(store);
+	}
+
+	/**
+	 * Where and how the locks of a database are kept.
+	 *
+	 * @param locks the collection of the locks
+	 * @param fences the collection of their fences; {@code null} if transactions are not
+	 * fenced
+	 * @param pipelines whether the servers support updates with a pipeline; {@code null}
+	 * to detect it
+	 * @param clockAllowance the maximum difference between the clocks that may decide
+	 * about one lock
+	 * @param retention how long the document of an unused lock is kept
+	 * @param timeout the time limit of a request that has no limit of its own
+	 */
+	public record Terms(String locks, @Nullable String fences, @Nullable Boolean pipelines, Duration clockAllowance,
+			Duration retention, Duration timeout) {
 	}
 
 }
