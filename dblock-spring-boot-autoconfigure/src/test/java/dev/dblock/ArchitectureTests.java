@@ -36,6 +36,8 @@ class ArchitectureTests {
 
 	private static final String JOBS = "dev.dblock.job..";
 
+	private static final String TRIGGERS = "dev.dblock.job.trigger";
+
 	private static final String JOB_EVENTS = "dev.dblock.job.event";
 
 	private static final String JOB_METERS = "dev.dblock.job.micrometer";
@@ -65,6 +67,10 @@ class ArchitectureTests {
 	private static final String OBSERVATION = "dev.dblock.observation..";
 
 	private static final String CORE = "dev.dblock.core..";
+
+	private static final String LEASE = "dev.dblock.core.lease";
+
+	private static final String QUEUE = "dev.dblock.core.queue";
 
 	private static final String TRANSACTION = "dev.dblock.transaction..";
 
@@ -161,8 +167,14 @@ class ArchitectureTests {
 	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, ENGINE, SUPPORT, STORE);
 
 	@ArchTest
-	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, CLAIM, JOB, ENGINE, STORE,
-			SUPPORT);
+	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, CLAIM, JOB, TRIGGERS, ENGINE,
+			STORE, SUPPORT);
+
+	@ArchTest
+	static final ArchRule triggersUseTheValuesOfJobs = onlyUses(TRIGGERS, JOB, SUPPORT);
+
+	@ArchTest
+	static final ArchRule queuesUseLeases = onlyUses(QUEUE, API, CLAIM, LEASE, SETTINGS, STORE, TRANSACTION);
 
 	/**
 	 * Everything else knows claims, and a scheduler observes its calls of a locked method

@@ -17,6 +17,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 import dev.dblock.job.schedule.ClockChanges.Once;
+import dev.dblock.job.trigger.JobTrigger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -3,6 +3,7 @@ package dev.dblock.job.schedule;
 import java.time.Duration;
 import java.time.Instant;
 
+import dev.dblock.job.trigger.StoreClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -248,7 +248,7 @@ final class SimulationMutants {
 				new Mutant("attempts without a limit", "job/StoredJob.java",
 						"crashed && this.attempt < JobDecision.MOST_ATTEMPTS", "crashed", jobs),
 				new Mutant("a planned time granted early", decision, "due > now + EARLIEST", "false", jobs),
-				new Mutant("planned by the clock of the instance", "job/schedule/StoreClock.java",
+				new Mutant("planned by the clock of the instance", "job/trigger/StoreClock.java",
 						"return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();",
 						"return own.instant();", jobs),
 				new Mutant("a fixed rate without its last run", decision,

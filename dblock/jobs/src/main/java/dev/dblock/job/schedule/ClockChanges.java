@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import dev.dblock.job.JobPolicy.WhenClockChanges;
+import dev.dblock.job.trigger.JobTrigger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -7,6 +7,7 @@ import java.util.NavigableSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
+import dev.dblock.job.trigger.PlannedTimes;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -11,6 +11,7 @@ import java.util.function.Predicate;
 
 import dev.dblock.job.schedule.NextFiring.Retry;
 import dev.dblock.job.schedule.NextFiring.Timed;
+import dev.dblock.job.trigger.StoreClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

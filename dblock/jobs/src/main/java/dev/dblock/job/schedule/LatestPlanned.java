@@ -2,6 +2,7 @@ package dev.dblock.job.schedule;
 
 import java.time.Instant;
 
+import dev.dblock.job.trigger.JobTrigger;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -18,6 +18,7 @@ import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
 import dev.dblock.job.schedule.JobMethod.Declaration;
+import dev.dblock.job.trigger.PlannedTimes;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -26,6 +26,7 @@ import dev.dblock.job.JobOperations.ManualRun.Outcome;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
+import dev.dblock.job.trigger.StoreClock;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 

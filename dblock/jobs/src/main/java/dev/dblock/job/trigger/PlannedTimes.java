@@ -1,4 +1,4 @@
-package dev.dblock.job.schedule;
+package dev.dblock.job.trigger;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -10,10 +10,10 @@ import java.util.List;
  * @param times the planned times, in order
  * @param more whether there are earlier ones, which were not computed
  */
-record PlannedTimes(List<Instant> times, boolean more) {
+public record PlannedTimes(List<Instant> times, boolean more) {
 
 	/** How many planned times are computed; any before them are only counted as more. */
-	static final int MOST = 1000;
+	public static final int MOST = 1000;
 
 	/** How many are computed however long it takes, as on a machine that is busy. */
 	static final int FEW = 100;
@@ -21,6 +21,6 @@ record PlannedTimes(List<Instant> times, boolean more) {
 	/** How long more of them may take in a thread of the scheduler. */
 	static final Duration LONGEST = Duration.ofMillis(50);
 
-	static final PlannedTimes NONE = new PlannedTimes(List.of(), false);
+	public static final PlannedTimes NONE = new PlannedTimes(List.of(), false);
 
 }

@@ -1,4 +1,4 @@
-package dev.dblock.job.schedule;
+package dev.dblock.job.trigger;
 
 import java.time.Clock;
 import java.time.Instant;
@@ -10,7 +10,7 @@ import org.springframework.scheduling.Trigger;
 /**
  * Plans the firings of a job in the server's time.
  */
-interface PlannedTrigger extends Trigger {
+public interface PlannedTrigger extends Trigger {
 
 	/**
 	 * Return the next planned time, as far as it is known.

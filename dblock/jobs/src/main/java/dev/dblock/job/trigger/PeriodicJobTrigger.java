@@ -1,4 +1,4 @@
-package dev.dblock.job.schedule;
+package dev.dblock.job.trigger;
 
 import java.time.Clock;
 import java.time.Duration;
@@ -13,7 +13,7 @@ import org.springframework.scheduling.TriggerContext;
  * Plans the firings of a fixed rate or a fixed delay in the server's time: at the time
  * from the last answer, or else a period after the last one.
  */
-final class PeriodicJobTrigger implements PlannedTrigger {
+public final class PeriodicJobTrigger implements PlannedTrigger {
 
 	/** How much too early a timer may fire. */
 	private static final Duration EARLY = Duration.ofMillis(2);
@@ -32,7 +32,7 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	 * Create the trigger.
 	 * @param start when it fires first, by the scheduler's clock
 	 */
-	PeriodicJobTrigger(Schedule schedule, Instant start, StoreClock clock) {
+	public PeriodicJobTrigger(Schedule schedule, Instant start, StoreClock clock) {
 		this.schedule = schedule;
 		this.start = start;
 		this.clock = clock;
@@ -75,7 +75,7 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	 * planned for a later time. This happens if each firing has a thread of its own, or
 	 * if the answer arrives after the method has returned
 	 */
-	synchronized boolean firesAt(Instant nextDue, Clock own) {
+	public synchronized boolean firesAt(Instant nextDue, Clock own) {
 		this.nextDue = nextDue;
 		return this.last == null || !this.last.isAfter(this.clock.now(own).plus(EARLY)) || !nextDue.isBefore(this.last);
 	}
@@ -84,7 +84,7 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	 * Whether the job is due, as far as known.
 	 * @param own the scheduler's clock
 	 */
-	synchronized boolean isDue(Clock own) {
+	public synchronized boolean isDue(Clock own) {
 		return this.nextDue == null || !this.nextDue.isAfter(this.clock.now(own).plus(EARLY));
 	}
 

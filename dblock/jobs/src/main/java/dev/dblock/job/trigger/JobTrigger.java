@@ -1,4 +1,4 @@
-package dev.dblock.job.schedule;
+package dev.dblock.job.trigger;
 
 import java.time.Clock;
 import java.time.Duration;
@@ -26,7 +26,7 @@ import org.springframework.scheduling.support.SimpleTriggerContext;
  * instants, and keeps each planned time until a firing takes it. If each firing has a
  * thread of its own, several planned times can be pending.
  */
-final class JobTrigger implements PlannedTrigger {
+public final class JobTrigger implements PlannedTrigger {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobTrigger.class);
 
@@ -48,7 +48,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * The limit for planned times in the future. A time beyond it was fired by a wrong
 	 * clock, and is planned again. If it was run nevertheless, the server refuses it.
 	 */
-	static final Duration AHEAD = Duration.ofMillis(100);
+	public static final Duration AHEAD = Duration.ofMillis(100);
 
 	/** The time between two firings if the second repeats the first. */
 	private static final Duration REPEATED = Duration.ofSeconds(5);
@@ -87,7 +87,7 @@ final class JobTrigger implements PlannedTrigger {
 
 	private boolean warned;
 
-	JobTrigger(Trigger trigger, StoreClock clock) {
+	public JobTrigger(Trigger trigger, StoreClock clock) {
 		this.trigger = trigger;
 		this.clock = clock;
 	}
@@ -170,7 +170,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * Take the planned time of a firing that begins: the latest that is due, since an
 	 * earlier one may have been rejected by the scheduler.
 	 */
-	synchronized Instant take() {
+	public synchronized Instant take() {
 		long now = this.clock.nanoTime() + EARLY.toNanos();
 		for (Iterator<Pending> latest = this.pending.descendingIterator(); latest.hasNext();) {
 			Pending candidate = latest.next();
@@ -192,7 +192,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * @param taken the planned time that was taken
 	 * @param own the scheduler's clock
 	 */
-	synchronized Instant due(Instant taken, Clock own) {
+	public synchronized Instant due(Instant taken, Clock own) {
 		Instant latest = latest(taken, own);
 		if (latest == null || isPending(latest)) {
 			return taken;
@@ -215,7 +215,7 @@ final class JobTrigger implements PlannedTrigger {
 	/**
 	 * Return the latest planned time up to a moment, if it is later than another one.
 	 */
-	synchronized @Nullable Instant latest(Instant than, Instant until, Clock own) {
+	public synchronized @Nullable Instant latest(Instant than, Instant until, Clock own) {
 		Instant next = after(than, own);
 		if (next == null || next.isAfter(until)) {
 			return null;
@@ -247,7 +247,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * Return the planned times between two others: the latest thousand at most, and fewer
 	 * if more than a few cannot be computed in time.
 	 */
-	synchronized PlannedTimes between(Instant after, Instant before, Clock own) {
+	public synchronized PlannedTimes between(Instant after, Instant before, Clock own) {
 		if (!(this.trigger instanceof CronTrigger)) {
 			return new PlannedTimes(
 					this.remembered.stream().filter((each) -> each.isAfter(after) && each.isBefore(before)).toList(),
@@ -301,7 +301,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * @return the time to fire in addition to the planned times; {@code null} if there is
 	 * none
 	 */
-	synchronized @Nullable Instant replan(Instant refused, Clock own) {
+	public synchronized @Nullable Instant replan(Instant refused, Clock own) {
 		Instant last = this.last;
 		if (last != null && last.truncatedTo(ChronoUnit.MILLIS).equals(refused) && !isPending(last)) {
 			if (this.ended) {
@@ -349,7 +349,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * @param cron returns what is planned after a moment
 	 * @return the time; {@code null} if there is none
 	 */
-	static @Nullable Instant laterThan(Instant instant, Function<Instant, @Nullable Instant> cron) {
+	public static @Nullable Instant laterThan(Instant instant, Function<Instant, @Nullable Instant> cron) {
 		Instant next = cron.apply(instant);
 		for (int step = 1; next != null && !next.isAfter(instant) && step <= MOST_STEPS; step++) {
 			next = cron.apply(instant.plus(STEP.multipliedBy(step)));
@@ -372,7 +372,7 @@ final class JobTrigger implements PlannedTrigger {
 		return this.last;
 	}
 
-	@Nullable CronTrigger cron() {
+	public @Nullable CronTrigger cron() {
 		return (this.trigger instanceof CronTrigger cron) ? cron : null;
 	}
 
@@ -381,7 +381,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * unknown for a trigger without a cron expression, in which case the result is
 	 * {@code true}.
 	 */
-	boolean isPlanned(Instant planned, Clock own) {
+	public boolean isPlanned(Instant planned, Clock own) {
 		return !(this.trigger instanceof CronTrigger) || plans(planned, own);
 	}
 
@@ -389,7 +389,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * Whether the trigger plans an instant. For a trigger without a cron expression, this
 	 * depends on what it plans for the moment before.
 	 */
-	boolean plans(Instant instant, Clock own) {
+	public boolean plans(Instant instant, Clock own) {
 		return instant.equals(after(instant.minusMillis(1), own));
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.job.schedule;
+package dev.dblock.job.trigger;
 
 import java.time.Clock;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * continued by {@link System#nanoTime()}. Until there is an answer, it shows the
  * scheduler's own time.
  */
-final class StoreClock {
+public final class StoreClock {
 
 	private static final Logger logger = LoggerFactory.getLogger(StoreClock.class);
 
@@ -33,12 +33,12 @@ final class StoreClock {
 
 	private boolean warned;
 
-	StoreClock(LongSupplier nanoTime) {
+	public StoreClock(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
 		this.created = nanoTime.getAsLong();
 	}
 
-	long nanoTime() {
+	public long nanoTime() {
 		return this.nanoTime.getAsLong();
 	}
 
@@ -46,7 +46,7 @@ final class StoreClock {
 	 * Return the current time of the server.
 	 * @param own the scheduler's clock
 	 */
-	synchronized Instant now(Clock own) {
+	public synchronized Instant now(Clock own) {
 		return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();
 	}
 
@@ -55,7 +55,7 @@ final class StoreClock {
 	 * @param moment its {@code nanoTime}
 	 * @param own the scheduler's clock
 	 */
-	synchronized Instant at(long moment, Clock own) {
+	public synchronized Instant at(long moment, Clock own) {
 		return now(own).minusNanos(nanoTime() - moment);
 	}
 
@@ -63,11 +63,11 @@ final class StoreClock {
 	 * Return the server's time when this instance started; {@link Instant#MIN} as long as
 	 * no answer has shown it.
 	 */
-	synchronized Instant started() {
+	public synchronized Instant started() {
 		return this.started;
 	}
 
-	synchronized boolean isKnown() {
+	public synchronized boolean isKnown() {
 		return this.reading != null;
 	}
 
@@ -76,7 +76,7 @@ final class StoreClock {
 	 * @param server the instant
 	 * @param own the scheduler's clock
 	 */
-	Instant toOwn(Instant server, Clock own) {
+	public Instant toOwn(Instant server, Clock own) {
 		return own.instant().plus(Duration.between(now(own), server));
 	}
 
@@ -86,7 +86,7 @@ final class StoreClock {
 	 * @param past the instant
 	 * @param own the scheduler's clock
 	 */
-	Instant toServer(Instant past, Clock own) {
+	public Instant toServer(Instant past, Clock own) {
 		Duration ago = Duration.between(past, own.instant());
 		return ago.isNegative() ? now(own) : now(own).minus(ago);
 	}
@@ -99,7 +99,7 @@ final class StoreClock {
 	 * @param sent the {@code nanoTime} before the request was sent
 	 * @param own the scheduler's clock
 	 */
-	synchronized void learn(Instant server, long sent, Clock own) {
+	public synchronized void learn(Instant server, long sent, Clock own) {
 		long received = nanoTime();
 		Instant latest = server.plusMillis(1).plusNanos(Math.max(0, received - sent));
 		Instant estimate = (this.reading != null) ? this.reading.at(received) : server;
