@@ -74,8 +74,7 @@ class ChangeStreamWaitingTests {
 	private static final Duration LEASE = Duration.ofMinutes(5);
 
 	/** However long the machine stalls, threads that wait do not poll. */
-	private static final ReleaseSignals.Patience PATIENCE = new ReleaseSignals.Patience(Duration.ofMillis(200),
-			Duration.ofHours(1));
+	private static final FeedUse.Patience PATIENCE = new FeedUse.Patience(Duration.ofMillis(200), Duration.ofHours(1));
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(4));
 

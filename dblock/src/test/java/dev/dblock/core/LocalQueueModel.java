@@ -226,9 +226,9 @@ final class LocalQueueModel {
 			Object request = part(queue, "request");
 			state.append(field(releases, "count")).append(' ').append(field(queue, "visitors")).append(' ');
 			add(state, holder == null, field(releases, "returned") == null, (boolean) field(request, "signalled"),
-					(boolean) field(request, "inProgress"), (boolean) field(request, "last"), isYielding(),
+					(boolean) field(request, "inProgress"), (boolean) field(request, "requested"), isYielding(),
 					isHeadStart(), isTurnOver(queue), queue.plan() == null);
-			state.append(field(request, "granted")).append(' ').append(field(part(queue, "streak"), "count"));
+			state.append(field(request, "lastWasGrant")).append(' ').append(field(part(queue, "streak"), "count"));
 		}
 		return state.toString();
 	}
@@ -363,7 +363,7 @@ final class LocalQueueModel {
 					&& field(part(this.place, "releases"), "returned") == null
 					&& field(part(this.place, "request"), "signalled").equals(false)
 					&& field(part(this.place, "request"), "inProgress").equals(false)
-					&& field(part(this.place, "request"), "last").equals(false);
+					&& field(part(this.place, "request"), "requested").equals(false);
 		}
 
 		@Nullable LeasedLock handed() {

@@ -90,7 +90,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 
 	DefaultLockEngine newEngine(LockObserver observer) {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings(""), List.of(this.listener),
-				observer, this.transactions, this.clock, ReleaseSignals.Patience.USUAL);
+				observer, this.transactions, this.clock, FeedUse.Patience.USUAL);
 		this.engines.add(engine);
 		return engine;
 	}
@@ -99,7 +99,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 		List<LockListener> all = new ArrayList<>(List.of(listeners));
 		all.add(this.listener);
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings, all, LockObserver.NONE,
-				this.transactions, clock, ReleaseSignals.Patience.USUAL);
+				this.transactions, clock, FeedUse.Patience.USUAL);
 		this.engines.add(engine);
 		return engine;
 	}

@@ -49,18 +49,18 @@ public final class ManualClock implements LockClock {
 	 * From now on, no limit ends what the calling thread waits for, however long the
 	 * machine stalls.
 	 */
-	public void stopLimits() {
+	void stopLimits() {
 		this.stopped.set(LockClock.super.pauseNanos());
 	}
 
 	/**
 	 * The limits of all threads continue.
 	 */
-	public void resumeLimits() {
+	void resumeLimits() {
 		this.limitsResumed = true;
 	}
 
-	public long serverMillis() {
+	long serverMillis() {
 		return EPOCH_MILLIS + this.hands.get().server() / 1_000_000;
 	}
 
@@ -81,15 +81,15 @@ public final class ManualClock implements LockClock {
 		move((now) -> new Hands(now.nano() + 1, now.wall() + nanos, now.server() + nanos));
 	}
 
-	public void advanceNano(Duration time) {
+	void advanceNano(Duration time) {
 		move((now) -> new Hands(now.nano() + time.toNanos(), now.wall(), now.server()));
 	}
 
-	public void advanceWall(Duration time) {
+	void advanceWall(Duration time) {
 		move((now) -> new Hands(now.nano(), now.wall() + time.toNanos(), now.server()));
 	}
 
-	public void advanceServer(Duration time) {
+	void advanceServer(Duration time) {
 		move((now) -> new Hands(now.nano(), now.wall(), now.server() + time.toNanos()));
 	}
 

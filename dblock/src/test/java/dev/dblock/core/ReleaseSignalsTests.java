@@ -35,7 +35,7 @@ class ReleaseSignalsTests {
 	private static final EngineSettings.Poll HARDLY_EVER = new EngineSettings.Poll(Duration.ofHours(1),
 			Duration.ofHours(1));
 
-	private static final Duration QUIET = ReleaseSignals.Patience.USUAL.quiet();
+	private static final Duration QUIET = FeedUse.Patience.USUAL.quiet();
 
 	private final LockWorld world = new LockWorld();
 

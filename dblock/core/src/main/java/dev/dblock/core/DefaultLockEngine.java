@@ -76,18 +76,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions) {
 		this(repository, settings, listeners, observer, transactions, LockClock.with(repository.clockAllowance()),
-				ReleaseSignals.Patience.USUAL);
+				FeedUse.Patience.USUAL);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
-		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock,
-				ReleaseSignals.Patience.USUAL);
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, FeedUse.Patience.USUAL);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
-			LockObserver observer, LockTransactions transactions, LockClock clock,
-			ReleaseSignals.Patience feedPatience) {
+			LockObserver observer, LockTransactions transactions, LockClock clock, FeedUse.Patience feedPatience) {
 		this.settings = settings.checked();
 		this.observations = new LockObservations(observer);
 		this.repository = repository;

@@ -67,7 +67,7 @@ final class EngineParts {
 
 	EngineParts(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObservations observations, LockTransactions transactions, LockClock clock,
-			ReleaseSignals.Patience feedPatience) {
+			FeedUse.Patience feedPatience) {
 		this.settings = settings;
 		this.clock = clock;
 		this.threads = new EngineThreads(clock);

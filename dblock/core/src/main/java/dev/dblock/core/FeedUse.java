@@ -1,11 +1,11 @@
 package dev.dblock.core;
 
-import dev.dblock.core.ReleaseSignals.Patience;
+import java.time.Duration;
 
 /**
  * Whether the feed of releases is of use: whether threads wait, and whether locks that
  * they wait for are released. Guarded by the monitor of {@link ReleaseSignals}, except
- * for the time of the last report.
+ * for the time since which it is quiet.
  */
 final class FeedUse {
 
@@ -40,7 +40,8 @@ final class FeedUse {
 	}
 
 	/**
-	 * Record that the feed is of use now: it was opened, or reports a release.
+	 * Record that the feed is of use now: it was opened, reports a release, or is
+	 * interrupted, which is not quiet.
 	 */
 	void needed(long nanos) {
 		this.quietSinceNanos = nanos;
@@ -88,6 +89,18 @@ final class FeedUse {
 	boolean closed() {
 		this.missed = (this.waiters == 0) ? 0 : this.missed;
 		return this.waiters > 0;
+	}
+
+	/**
+	 * How long the feed stays open without being of use.
+	 *
+	 * @param idle when no thread waits any more
+	 * @param quiet when no lock that a thread waits for is released
+	 */
+	record Patience(Duration idle, Duration quiet) {
+
+		static final Patience USUAL = new Patience(Duration.ofSeconds(30), Duration.ofSeconds(10));
+
 	}
 
 }

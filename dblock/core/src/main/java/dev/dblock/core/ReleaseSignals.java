@@ -59,7 +59,7 @@ final class ReleaseSignals {
 	 * @param patience how long the feed stays open without being of use
 	 */
 	ReleaseSignals(ReleaseFeed feed, boolean alwaysPolls, LocalQueues queues, ScheduledExecutorService timer,
-			LockClock clock, Patience patience) {
+			LockClock clock, FeedUse.Patience patience) {
 		this.feed = feed;
 		this.alwaysPolls = alwaysPolls;
 		this.queues = queues;
@@ -120,7 +120,8 @@ final class ReleaseSignals {
 
 	private void open() {
 		this.use.needed(this.clock.nanoTime());
-		if (this.alwaysPolls || this.closed || this.unsupported.isStill(this.clock.nanoTime())) {
+		this.unsupported.expire(this.clock.nanoTime());
+		if (this.alwaysPolls || this.unsupported.isNow() || this.closed) {
 			return;
 		}
 		if (this.subscription == null) {
@@ -224,20 +225,8 @@ final class ReleaseSignals {
 	}
 
 	/**
-	 * How long the feed stays open without being of use.
-	 *
-	 * @param idle when no thread waits any more
-	 * @param quiet when no lock that a thread waits for is released
-	 */
-	record Patience(Duration idle, Duration quiet) {
-
-		static final Patience USUAL = new Patience(Duration.ofSeconds(30), Duration.ofSeconds(10));
-
-	}
-
-	/**
 	 * Whether the store does not support the feed, until it is tried again. Changed under
-	 * the monitor, and read without it.
+	 * the monitor of the signals; whether it is so now is read without it.
 	 */
 	private static final class Unsupported {
 
@@ -251,9 +240,8 @@ final class ReleaseSignals {
 			return this.now;
 		}
 
-		boolean isStill(long nanos) {
+		void expire(long nanos) {
 			this.now = this.now && nanos - this.sinceNanos <= UNSUPPORTED_NANOS;
-			return this.now;
 		}
 
 		/**

@@ -3,7 +3,8 @@ package dev.dblock.core.queue;
 import dev.dblock.settings.EngineSettings;
 
 /**
- * Measures how long a lock has been handed over inside this process.
+ * Measures how long, and counts how often, a lock has been handed over inside this
+ * process.
  */
 final class HandOffStreak {
 

@@ -4,7 +4,7 @@ import dev.dblock.core.queue.PollPause.WaitCause;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the head of a {@link LocalQueue} knows of the store, and when it asks again.
+ * The next request of the head of a {@link LocalQueue}, and the last answer of the store.
  * Guarded by the queue's monitor; only the plan is read without it.
  */
 final class HeadRequest {
@@ -12,14 +12,14 @@ final class HeadRequest {
 	private volatile PollPause.@Nullable Plan plan;
 
 	/** Whether the last answer that concerns the present waiters was a grant. */
-	private boolean granted;
+	private boolean lastWasGrant;
 
 	private boolean signalled;
 
 	private boolean inProgress;
 
 	/** Whether the head is to ask at once, for a waiter whose time is over. */
-	private boolean last;
+	private boolean requested;
 
 	private long headStartUntilNanos;
 
@@ -34,8 +34,8 @@ final class HeadRequest {
 		return this.plan;
 	}
 
-	boolean wasGranted() {
-		return this.granted;
+	boolean lastWasGrant() {
+		return this.lastWasGrant;
 	}
 
 	/**
@@ -43,7 +43,7 @@ final class HeadRequest {
 	 */
 	long pauseNanos(long nanos) {
 		PollPause.Plan next = this.plan;
-		return (this.signalled || this.last || next == null) ? 0 : next.atNanos() - nanos;
+		return (this.signalled || this.requested || next == null) ? 0 : next.atNanos() - nanos;
 	}
 
 	/**
@@ -53,7 +53,7 @@ final class HeadRequest {
 		return (this.signalled || this.inProgress) && this.headStartUntilNanos - nanos > 0;
 	}
 
-	void startFrom(long nanos) {
+	void giveHeadStart(long nanos) {
 		this.headStartUntilNanos = nanos + LocalQueue.HEAD_START_NANOS;
 	}
 
@@ -65,9 +65,9 @@ final class HeadRequest {
 	 * Let the head ask at once, unless it does or has not asked before.
 	 * @return whether it has to be woken
 	 */
-	boolean askAtLast() {
-		boolean first = this.plan != null && !this.inProgress && !this.last;
-		this.last |= first;
+	boolean requestNow() {
+		boolean first = this.plan != null && !this.inProgress && !this.requested;
+		this.requested |= first;
 		return first;
 	}
 
@@ -79,7 +79,7 @@ final class HeadRequest {
 	WaitCause begin(boolean held) {
 		WaitCause cause = cause(held);
 		this.signalled = false;
-		this.last = false;
+		this.requested = false;
 		this.inProgress = true;
 		return cause;
 	}
@@ -106,7 +106,7 @@ final class HeadRequest {
 	void refused(PollPause.Plan next) {
 		this.inProgress = false;
 		this.plan = next;
-		this.granted = false;
+		this.lastWasGrant = false;
 	}
 
 	/**
@@ -117,7 +117,7 @@ final class HeadRequest {
 	boolean granted(boolean toHead) {
 		boolean afterOthers = this.plan != null && this.plan.last().failure() == null;
 		this.plan = null;
-		this.granted = true;
+		this.lastWasGrant = true;
 		this.inProgress &= !toHead;
 		return afterOthers;
 	}
@@ -135,9 +135,9 @@ final class HeadRequest {
 	 */
 	void forget() {
 		this.signalled = false;
-		this.last = false;
+		this.requested = false;
 		this.plan = null;
-		this.granted = false;
+		this.lastWasGrant = false;
 	}
 
 }

@@ -93,8 +93,8 @@ public final class LocalQueue {
 	 * @param removal removes the queue when it is no longer needed, and returns whether
 	 * it did
 	 */
-	public LocalQueue(String name, EngineSettings.HandOff settings, long longestReleaseNanos,
-			LongUnaryOperator pollNanos, LongSupplier nanos, Predicate<LocalQueue> removal) {
+	LocalQueue(String name, EngineSettings.HandOff settings, long longestReleaseNanos, LongUnaryOperator pollNanos,
+			LongSupplier nanos, Predicate<LocalQueue> removal) {
 		this.name = name;
 		this.nanos = nanos;
 		this.streak = new HandOffStreak(settings, now());
@@ -228,7 +228,7 @@ public final class LocalQueue {
 		}
 		long pauseNanos = pauseBeforeAsking(waiter);
 		if (pauseNanos <= 0 && (leftNanos > 0 || asksAtLast(waiter))) {
-			return new Turn.Ask(this.request.begin(this.holder != null));
+			return ask();
 		}
 		if (leftNanos > 0) {
 			boolean elsewhere = pauseNanos < Long.MAX_VALUE && (plan() != null || isYielding());
@@ -238,13 +238,17 @@ public final class LocalQueue {
 		Outcome.Unavailable known = known(waiter, acquirer);
 		// The head may wake up late, so its last request can begin after that time too
 		if (known == null && pauseBeforeAsking(waiter) <= 0 && asksAtLast(waiter)) {
-			return new Turn.Ask(this.request.begin(this.holder != null));
+			return ask();
 		}
 		if (known == null && answerNanos + leftNanos > 0) {
 			return new Turn.Park(answerNanos + leftNanos, Turn.Awaited.ANSWER);
 		}
 		quit(waiter);
 		return new Turn.GiveUp(known);
+	}
+
+	private Turn ask() {
+		return new Turn.Ask(this.request.begin(this.holder != null));
 	}
 
 	/**
@@ -273,11 +277,11 @@ public final class LocalQueue {
 		if (last != null && (waiter.isAnsweredLate() || last.last().failure() != null)) {
 			return last.last();
 		}
-		if (this.request.wasGranted() || isYielding()) {
+		if (this.request.lastWasGrant() || isYielding()) {
 			return new Outcome.OthersFirst();
 		}
 		waiter.awaitAnswer(true);
-		if (this.request.askAtLast()) {
+		if (this.request.requestNow()) {
 			wakeHead();
 		}
 		return null;
@@ -432,7 +436,7 @@ public final class LocalQueue {
 			if (this.streak.isOver(now)) {
 				this.crossProcessYield.begin(requestNanos, this.streak.lengthNanos(now), now);
 			}
-			this.request.startFrom(now + Math.max(0, this.crossProcessYield.leftNanos(now)));
+			this.request.giveHeadStart(now + Math.max(0, this.crossProcessYield.leftNanos(now)));
 		}
 		signal();
 		removeIfIdle();

@@ -4,8 +4,8 @@ import dev.dblock.core.lease.Lease;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The releases of one lock by this process that are in progress. While they are, its
- * waiters do not ask the store. Guarded by the queue's monitor.
+ * The releases of one lock by this process that are in progress. For some time, they keep
+ * its waiters from asking the store. Guarded by the queue's monitor.
  */
 final class OwnReleases {
 
@@ -34,7 +34,9 @@ final class OwnReleases {
 
 	void end() {
 		this.count--;
-		returned(this.returned);
+		if (this.count == 0) {
+			this.returned = null;
+		}
 	}
 
 	boolean isEmpty() {
@@ -42,14 +44,15 @@ final class OwnReleases {
 	}
 
 	/**
-	 * Return how long the waiters have to wait for a release.
+	 * Return how long the waiters have to wait for a release: zero without one, and
+	 * negative if it takes too long.
 	 */
 	long leftNanos(long nanos) {
 		return (this.count > 0) ? this.longestNanos - (nanos - this.sinceNanos) : 0;
 	}
 
 	/**
-	 * Set the lease that is being released.
+	 * Set the lease that is being released. Has no effect without a release.
 	 */
 	void returned(@Nullable Lease lease) {
 		this.returned = (this.count > 0) ? lease : null;
