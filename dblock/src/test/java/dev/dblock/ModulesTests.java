@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -42,9 +43,10 @@ class ModulesTests {
 			locks.execute("ran", planned, () -> true);
 			try (LockHandle run = locks.acquire("runs", planned)) {
 				assertThat(withoutJobs(folder, server.uri(), database)).containsExactly("PIPELINE: true",
-						"PIPELINE, of a job: true", "PIPELINE, by force: true", "PIPELINE, lost", "PIPELINE, refused",
-						"CLASSIC: true", "CLASSIC, of a job: true", "CLASSIC, by force: true", "CLASSIC, lost",
-						"CLASSIC, refused", "annotated: report");
+						"PIPELINE, of a job: true", "PIPELINE, by force: true", "PIPELINE, lost",
+						"PIPELINE, by force: true", "PIPELINE, lost", "PIPELINE, refused", "CLASSIC: true",
+						"CLASSIC, of a job: true", "CLASSIC, by force: true", "CLASSIC, lost",
+						"CLASSIC, by force: true", "CLASSIC, lost", "CLASSIC, refused", "annotated: report");
 				assertThat(JobRun.of(run)).isPresent();
 				run.ensureHeld();
 			}
@@ -57,14 +59,16 @@ class ModulesTests {
 			.collect(Collectors.joining(File.pathSeparator));
 		assertThat(classPath).isNotEqualTo(System.getProperty("java.class.path"));
 		Path output = folder.resolve("output");
-		int ended = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
 				classPath, WithoutJobs.class.getName(), uri, database)
 			.redirectErrorStream(true)
 			.redirectOutput(output.toFile())
-			.start()
-			.waitFor();
+			.start();
+		boolean ended = process.waitFor(2, TimeUnit.MINUTES);
+		process.destroyForcibly();
 		String text = Files.readString(output);
-		assertThat(ended).as(text).isZero();
+		assertThat(ended).as(text).isTrue();
+		assertThat(process.exitValue()).as(text).isZero();
 		return text.lines().filter((line) -> line.startsWith("> ")).map((line) -> line.substring(2)).toList();
 	}
 

@@ -54,11 +54,13 @@ final class WithoutJobs {
 			boolean held = locks.execute(name, () -> locks.inspect(name).orElseThrow().held());
 			print(dialect + (name.equals("ran") ? ", of a job: " : ": ") + held);
 		}
-		try (LockHandle handle = locks.acquire("plain")) {
-			print(dialect + ", by force: " + locks.forceReleaseNow(handle.name()));
-		}
-		catch (LockLostException ex) {
-			print(dialect + ", lost");
+		for (String name : List.of("plain", "ran")) {
+			try (LockHandle handle = locks.acquire(name)) {
+				print(dialect + ", by force: " + locks.forceReleaseNow(handle.name()));
+			}
+			catch (LockLostException ex) {
+				print(dialect + ", lost");
+			}
 		}
 		try {
 			locks.forceReleaseNow("runs");

@@ -25,14 +25,15 @@ public interface ClaimStatements {
 	 * @throws IllegalStateException if there are several
 	 */
 	static ClaimStatements installed() {
-		List<ClaimStatements> found = ServiceLoader.load(ClaimStatements.class, ClaimStatements.class.getClassLoader())
+		List<ServiceLoader.Provider<ClaimStatements>> found = ServiceLoader
+			.load(ClaimStatements.class, ClaimStatements.class.getClassLoader())
 			.stream()
-			.map(ServiceLoader.Provider::get)
 			.toList();
 		if (found.size() > 1) {
-			throw new IllegalStateException("Several modules support claims, and only one can: " + found);
+			throw new IllegalStateException("Several modules support claims, and only one can: "
+					+ found.stream().map((provider) -> provider.type().getName()).toList());
 		}
-		return found.isEmpty() ? new NoClaims() : found.get(0);
+		return found.isEmpty() ? new NoClaims() : found.get(0).get();
 	}
 
 	/**

@@ -4,7 +4,10 @@ import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecord.Request;
 import dev.dblock.claim.Claimed;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.InvalidDataAccessApiUsageException;
@@ -72,10 +75,23 @@ final class NoClaims implements ClaimStatements {
 
 	@Override
 	public @Nullable End forced(BsonDocument stored, String holder) {
-		if (stored.containsKey(LockDocument.JOBS)) {
+		if (isNamedIn(stored.get(LockDocument.JOBS), new BsonString(holder))) {
 			throw unknown();
 		}
 		return null;
+	}
+
+	/**
+	 * Return whether a record names the holder, wherever its format keeps that.
+	 */
+	private static boolean isNamedIn(@Nullable BsonValue record, BsonString holder) {
+		if (record instanceof BsonDocument document) {
+			return document.values().stream().anyMatch((part) -> isNamedIn(part, holder));
+		}
+		if (record instanceof BsonArray array) {
+			return array.stream().anyMatch((part) -> isNamedIn(part, holder));
+		}
+		return holder.equals(record);
 	}
 
 	@Override
