@@ -174,6 +174,13 @@ class ArchitectureTests {
 	static final ArchRule triggersUseTheValuesOfJobs = onlyUses(TRIGGERS, JOB, SUPPORT);
 
 	@ArchTest
+	static final ArchRule onlySchedulesUseTriggers = noClasses().that()
+		.resideOutsideOfPackages(TRIGGERS, SCHEDULE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(TRIGGERS);
+
+	@ArchTest
 	static final ArchRule queuesUseLeases = onlyUses(QUEUE, API, CLAIM, LEASE, SETTINGS, STORE, TRANSACTION);
 
 	/**

@@ -32,6 +32,7 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.JobEngine.JobRecords;
+import dev.dblock.job.trigger.MovedClock;
 import dev.dblock.job.trigger.StoreClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

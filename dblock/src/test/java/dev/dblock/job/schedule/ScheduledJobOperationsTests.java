@@ -13,6 +13,7 @@ import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.JobEngine.JobRecords;
 import dev.dblock.job.schedule.ScheduledJobs.WhenUnlocked;
+import dev.dblock.job.trigger.MovedClock;
 import dev.dblock.job.trigger.StoreClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,4 +1,4 @@
-package dev.dblock.job.schedule;
+package dev.dblock.job.trigger;
 
 import java.time.Clock;
 import java.time.Duration;
@@ -10,7 +10,7 @@ import java.time.ZoneOffset;
  * The time of a test: that of the server, and the clock of an instance, which can be
  * wrong.
  */
-final class MovedClock extends Clock {
+public final class MovedClock extends Clock {
 
 	private final Instant start;
 
@@ -18,33 +18,33 @@ final class MovedClock extends Clock {
 
 	private Duration wrongBy = Duration.ZERO;
 
-	MovedClock(String server) {
+	public MovedClock(String server) {
 		this.start = Instant.parse(server);
 	}
 
 	/**
 	 * Let time pass.
 	 */
-	void pass(Duration time) {
+	public void pass(Duration time) {
 		this.passed = this.passed.plus(time);
 	}
 
-	void passUntil(Instant server) {
+	public void passUntil(Instant server) {
 		pass(Duration.between(server(), server));
 	}
 
 	/**
 	 * Set the clock of the instance.
 	 */
-	void set(Duration wrongBy) {
+	public void set(Duration wrongBy) {
 		this.wrongBy = wrongBy;
 	}
 
-	Instant server() {
+	public Instant server() {
 		return this.start.plus(this.passed);
 	}
 
-	long nanoTime() {
+	public long nanoTime() {
 		return this.passed.toNanos();
 	}
 

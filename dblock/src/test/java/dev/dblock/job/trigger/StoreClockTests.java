@@ -1,9 +1,8 @@
-package dev.dblock.job.schedule;
+package dev.dblock.job.trigger;
 
 import java.time.Duration;
 import java.time.Instant;
 
-import dev.dblock.job.trigger.StoreClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -86,7 +86,7 @@ public final class StoreClock {
 	 * @param past the instant
 	 * @param own the scheduler's clock
 	 */
-	public Instant toServer(Instant past, Clock own) {
+	Instant toServer(Instant past, Clock own) {
 		Duration ago = Duration.between(past, own.instant());
 		return ago.isNegative() ? now(own) : now(own).minus(ago);
 	}
