@@ -8,6 +8,7 @@ import com.mongodb.MongoNodeIsRecoveringException;
 import com.mongodb.MongoNotPrimaryException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.client.MongoClient;
+import org.bson.Document;
 
 /**
  * A test's view of its MongoDB server. Databases that it took are dropped after the test,
@@ -76,6 +77,17 @@ public class MongoServer {
 	 */
 	public MongoClient client() {
 		return this.deployment.client();
+	}
+
+	/**
+	 * Returns the first number of the server's version.
+	 * @return the number
+	 */
+	public int majorVersion() {
+		return client().getDatabase("admin")
+			.runCommand(new Document("buildInfo", 1))
+			.getList("versionArray", Integer.class)
+			.get(0);
 	}
 
 	/**

@@ -42,7 +42,7 @@ class ServerCheckTests {
 		ServerReport report = briefly(server.uri(database)).run();
 		assertThat(report.verdict()).as("%s", report).isEqualTo(Verdict.EXCLUDES);
 		// Before MongoDB 5.0, a write does not wait for a majority by default
-		assertThat(report.settings()).isEqualTo((majorVersion(server) < 5)
+		assertThat(report.settings()).isEqualTo((server.majorVersion() < 5)
 				? List.of("w=majority in the connection string, for transactions under locks") : List.of());
 		assertThat(report.rows()).hasSize(17)
 			.extracting(Row::result)
@@ -50,14 +50,6 @@ class ServerCheckTests {
 			.containsOnly(Result.YES, Result.MEASURED);
 		assertThat(report.rows().toString()).doesNotContain("127.0.0.1", "localhost", " 0 answers were lost");
 		assertThat(server.client().getDatabase(database).listCollectionNames()).isEmpty();
-	}
-
-	private static int majorVersion(MongoServer server) {
-		return server.client()
-			.getDatabase("admin")
-			.runCommand(new Document("buildInfo", 1))
-			.getList("versionArray", Integer.class)
-			.get(0);
 	}
 
 	@Test
