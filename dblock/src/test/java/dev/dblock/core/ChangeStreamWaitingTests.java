@@ -274,7 +274,7 @@ class ChangeStreamWaitingTests {
 			eventually().until(() -> Thread.getAllStackTraces()
 				.keySet()
 				.stream()
-				.noneMatch((thread) -> thread.getName().equals("dblock-releases")));
+				.noneMatch((thread) -> thread.getName().equals("dblock-feed")));
 		}
 		held.close();
 		assertThat(this.one.parts().signals().waiters() + this.other.parts().signals().waiters()).isZero();

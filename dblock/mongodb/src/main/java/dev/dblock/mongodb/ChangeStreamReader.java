@@ -83,7 +83,7 @@ final class ChangeStreamReader {
 		this.streams = streams;
 		this.closeOnServer = closeOnServer;
 		this.listener = listener;
-		this.thread = new Thread(this::run, "dblock-releases");
+		this.thread = new Thread(this::run, "dblock-feed");
 		this.thread.setDaemon(true);
 	}
 

@@ -42,7 +42,7 @@ record Answer(JobRequest request, @Nullable Asked asked, @Nullable JobRun run, @
 	}
 
 	/**
-	 * Whether the planned time is neither run nor skipped, so that this instance has to
+	 * Whether the answer has not closed the planned time, so that this instance has to
 	 * retry: the request failed, or the lock is held by something other than a run of
 	 * this planned time. A periodic time that is due while the job runs is left to the
 	 * next period.
