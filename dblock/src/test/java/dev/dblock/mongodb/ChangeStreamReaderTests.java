@@ -57,8 +57,7 @@ class ChangeStreamReaderTests {
 	void stop() {
 		this.reader.stop(Duration.ofSeconds(60));
 		assertThat(this.reader.isReading()).isFalse();
-		assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-			.doesNotContain("dblock-feed");
+		assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).doesNotContain("dblock-feed");
 	}
 
 	@Test
