@@ -2,6 +2,8 @@ package dev.dblock.scenario;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,14 +66,17 @@ class MissedPlannedTimesTests {
 
 	private static final Instant NOW = Instant.now();
 
-	/** Today's planned time; the next one is tomorrow. */
-	private static final Instant PLANNED = NOW.truncatedTo(ChronoUnit.HOURS);
+	/**
+	 * Today's planned time, which can start for the rest of an hour; the next one is
+	 * tomorrow.
+	 */
+	private static final Instant PLANNED = NOW.minus(Duration.ofMinutes(10)).truncatedTo(ChronoUnit.MINUTES);
 
 	private static final Instant BEFORE = PLANNED.minus(Duration.ofMinutes(5));
 
-	private static final String DAILY = "job.cron=0 0 " + PLANNED.toString().substring(11, 13) + " * * *";
+	private static final String DAILY = "job.cron=" + daily(PLANNED);
 
-	private static final String EARLIER = "job.earlier=0 55 " + BEFORE.toString().substring(11, 13) + " * * *";
+	private static final String EARLIER = "job.earlier=" + daily(BEFORE);
 
 	private static final Map<String, List<JobRun>> RUNS = new ConcurrentHashMap<>();
 
@@ -124,6 +129,10 @@ class MissedPlannedTimesTests {
 		assertThat(runs("late")).singleElement().extracting(JobRun::plannedAt).isEqualTo(PLANNED);
 		assertThat(output).as("by the instance that ran the later one").containsOnlyOnce(missed(BEFORE));
 		assertThat(output).doesNotContain(missed(PLANNED));
+	}
+
+	private static String daily(Instant planned) {
+		return DateTimeFormatter.ofPattern("0 m H * * *").withZone(ZoneOffset.UTC).format(planned);
 	}
 
 	private static String missed(Instant planned) {
