@@ -119,8 +119,9 @@ final class ReleaseSignals {
 	}
 
 	private void open() {
-		this.use.needed(this.clock.nanoTime());
-		this.unsupported.expire(this.clock.nanoTime());
+		long now = this.clock.nanoTime();
+		this.use.needed(now);
+		this.unsupported.expire(now);
 		if (this.alwaysPolls || this.unsupported.isNow() || this.closed) {
 			return;
 		}
