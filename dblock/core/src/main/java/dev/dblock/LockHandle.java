@@ -29,10 +29,21 @@ public interface LockHandle extends AutoCloseable {
 	String name();
 
 	/**
+	 * Return the number of the permit, if the lock has several
+	 * ({@link LockOptions#permits(int)}). No two holders have the same permit at the same
+	 * time.
+	 * @return the number, from 1; always 1 for a plain lock
+	 */
+	default int permit() {
+		return 1;
+	}
+
+	/**
 	 * Return the fencing token, which is strictly greater than that of every earlier
-	 * grant of this name. Pass it to other stores and have them reject a token lower than
-	 * one they have seen (the idea is Martin Kleppmann's, "How to do distributed
-	 * locking", 2016).
+	 * grant of this name. If the lock has several permits, compare only tokens of the
+	 * same {@link #permit() permit}. Pass it to other stores and have them reject a token
+	 * lower than one they have seen (the idea is Martin Kleppmann's, "How to do
+	 * distributed locking", 2016).
 	 * @return the token
 	 */
 	long token();

@@ -28,8 +28,36 @@ import org.jspecify.annotations.Nullable;
  * @param releasedAt when the lock was released; {@code null} while it is held
  * @param remaining how long the lock remains unavailable, by the server's clock; zero if
  * it is free
+ * @param permits of how many permits this is one, as requested by the last holder; zero
+ * for a plain lock. The first permit has the name of the lock, and the others have their
+ * number in the name, such as {@code export (permit 2)}
  */
 public record LockInfo(String name, boolean held, @Nullable String holder, @Nullable String acquirer,
 		@Nullable String thread, @Nullable String why, long token, @Nullable Instant acquiredAt,
-		@Nullable Instant updatedAt, @Nullable Instant expiresAt, @Nullable Instant releasedAt, Duration remaining) {
+		@Nullable Instant updatedAt, @Nullable Instant expiresAt, @Nullable Instant releasedAt, Duration remaining,
+		int permits) {
+
+	/**
+	 * Create the state of a plain lock.
+	 * @param name the full name of the lock, including the prefix
+	 * @param held whether the lock has a holder whose lease has not expired
+	 * @param holder the random id of the acquisition
+	 * @param acquirer the instance that acquired the lock last
+	 * @param thread the thread that acquired the lock last
+	 * @param why the purpose for which that thread acquired the lock
+	 * @param token the last fencing token that was reserved
+	 * @param acquiredAt when the lock was last granted
+	 * @param updatedAt when the lease was last granted or renewed
+	 * @param expiresAt when the lock becomes available to others
+	 * @param releasedAt when the lock was released
+	 * @param remaining how long the lock remains unavailable
+	 */
+	public LockInfo(String name, boolean held, @Nullable String holder, @Nullable String acquirer,
+			@Nullable String thread, @Nullable String why, long token, @Nullable Instant acquiredAt,
+			@Nullable Instant updatedAt, @Nullable Instant expiresAt, @Nullable Instant releasedAt,
+			Duration remaining) {
+		this(name, held, holder, acquirer, thread, why, token, acquiredAt, updatedAt, expiresAt, releasedAt, remaining,
+				0);
+	}
+
 }

@@ -30,10 +30,19 @@ import org.jspecify.annotations.Nullable;
  * {@code order-*} for {@code order-4711}; for annotated methods the name as declared
  * @param claim the planned time of a job that the lock is acquired for; {@code null} for
  * a lock that is not related to a schedule
+ * @param permits how many holders the lock has at most at the same time, each with a
+ * lease and a fencing token of its own, from 1 to {@link #MOST_PERMITS}; {@code null} for
+ * a plain lock, which has one. All instances should use the same number. Never defaults
+ * to {@code dblock.*}, since that is a decision for each lock
  */
 public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
 		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
-		@Nullable String label, @Nullable Claim claim) {
+		@Nullable String label, @Nullable Claim claim, @Nullable Integer permits) {
+
+	/**
+	 * The largest number of permits of a lock.
+	 */
+	public static final int MOST_PERMITS = 1000;
 
 	/**
 	 * The shortest lease that can be renewed automatically. A renewal starts after a
@@ -61,13 +70,13 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	public LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
 			@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
 			@Nullable String label) {
-		this(lease, waitUpTo, minHold, maxHold, autoRenew, whenLost, why, label, null);
+		this(lease, waitUpTo, minHold, maxHold, autoRenew, whenLost, why, label, null, null);
 	}
 
 	/**
 	 * Check each option individually.
-	 * @throws IllegalArgumentException if a lease is not positive or another duration is
-	 * negative
+	 * @throws IllegalArgumentException if a lease is not positive, another duration is
+	 * negative, or the number of permits is not possible
 	 */
 	public LockOptions {
 		if (lease != null && (lease.isNegative() || lease.isZero())) {
@@ -76,6 +85,11 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 		refuseNegative("wait", waitUpTo, "zero tries once");
 		refuseNegative("minimum hold", minHold, "zero means none");
 		refuseNegative("maximum hold", maxHold, "zero means no limit");
+		if (permits != null && (permits < 1 || permits > MOST_PERMITS)) {
+			throw new IllegalArgumentException(
+					"A lock has between 1 and %d permits, but %d were requested. One permit excludes all others"
+						.formatted(MOST_PERMITS, permits));
+		}
 	}
 
 	private static void refuseNegative(String option, @Nullable Duration value, String zero) {
@@ -111,7 +125,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions withLease(Duration lease) {
 		return new LockOptions(lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, this.claim);
+				this.why, this.label, this.claim, this.permits);
 	}
 
 	/**
@@ -123,7 +137,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions waitUpTo(Duration wait) {
 		return new LockOptions(this.lease, wait, this.minHold, this.maxHold, this.autoRenew, this.whenLost, this.why,
-				this.label, this.claim);
+				this.label, this.claim, this.permits);
 	}
 
 	/**
@@ -135,7 +149,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions minHold(Duration minHold) {
 		return new LockOptions(this.lease, this.waitUpTo, minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, this.claim);
+				this.why, this.label, this.claim, this.permits);
 	}
 
 	/**
@@ -147,7 +161,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions maxHold(Duration maxHold) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, this.claim);
+				this.why, this.label, this.claim, this.permits);
 	}
 
 	/**
@@ -157,7 +171,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions autoRenew(boolean autoRenew) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, autoRenew, this.whenLost,
-				this.why, this.label, this.claim);
+				this.why, this.label, this.claim, this.permits);
 	}
 
 	/**
@@ -167,7 +181,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions whenLost(WhenLost whenLost) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, whenLost,
-				this.why, this.label, this.claim);
+				this.why, this.label, this.claim, this.permits);
 	}
 
 	/**
@@ -177,7 +191,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions why(String why) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				why, this.label, this.claim);
+				why, this.label, this.claim, this.permits);
 	}
 
 	/**
@@ -188,7 +202,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions label(String label) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, label, this.claim);
+				this.why, label, this.claim, this.permits);
 	}
 
 	/**
@@ -198,7 +212,18 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions claim(Claim claim) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label, claim);
+				this.why, this.label, claim, this.permits);
+	}
+
+	/**
+	 * Let the lock have several holders at the same time.
+	 * @param permits how many at most, from 1 to {@link #MOST_PERMITS}
+	 * @return a copy with it
+	 * @throws IllegalArgumentException if the number is not possible
+	 */
+	public LockOptions permits(int permits) {
+		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
+				this.why, this.label, this.claim, permits);
 	}
 
 	/**
@@ -222,7 +247,8 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 		return new LockOptions(first(this.lease, defaults.lease), first(this.waitUpTo, defaults.waitUpTo),
 				first(this.minHold, defaults.minHold), first(this.maxHold, defaults.maxHold),
 				first(this.autoRenew, defaults.autoRenew), first(this.whenLost, defaults.whenLost),
-				first(this.why, defaults.why), first(this.label, defaults.label), first(this.claim, defaults.claim));
+				first(this.why, defaults.why), first(this.label, defaults.label), first(this.claim, defaults.claim),
+				first(this.permits, defaults.permits));
 	}
 
 	private static <T> @Nullable T first(@Nullable T mine, @Nullable T other) {

@@ -104,6 +104,11 @@ final class LeaseHandle implements LeasedLock {
 	}
 
 	@Override
+	public int permit() {
+		return this.lease.key().permit();
+	}
+
+	@Override
 	public long token() {
 		return this.lease.token();
 	}

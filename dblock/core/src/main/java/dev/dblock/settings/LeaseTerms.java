@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * @param why the purpose of the lock
  * @param claim what the store decides and records with the grant
  * @param askable whether the holder can be asked to run its work once more
+ * @param permits how many holders the lock has at most; zero for a plain lock
  */
 public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
-		WhenLost whenLost, @Nullable String why, @Nullable Claim claim, boolean askable) {
+		WhenLost whenLost, @Nullable String why, @Nullable Claim claim, boolean askable, int permits) {
 
 	/** The unit of the stored dates. */
 	private static final Duration SHORTEST_LEASE = Duration.ofMillis(1);
@@ -55,8 +56,13 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 		if (claim != null && claim.answerWithin() != null) {
 			wait = Duration.ZERO;
 		}
+		int permits = (options.permits() != null) ? options.permits() : 0;
+		if (claim != null && permits > 0) {
+			throw new IllegalArgumentException("A planned time of a job runs once, so its lock has no permits. Use"
+					+ " another name for the lock, or omit the permits");
+		}
 		return new LeaseTerms(lease, wait, minHold, capped(maxHold), autoRenew,
-				required(options.whenLost(), "whenLost"), options.why(), claim, false);
+				required(options.whenLost(), "whenLost"), options.why(), claim, false, permits);
 	}
 
 	/**
@@ -70,8 +76,12 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 		if (this.claim != null) {
 			throw new IllegalArgumentException("A run of a job for its planned time is not repeated on request");
 		}
+		if (this.permits > 0) {
+			throw new IllegalArgumentException("Work under one of several permits is not repeated on request, since"
+					+ " another holder may run at the same time. Omit the permits, or RUN_AGAIN");
+		}
 		return new LeaseTerms(this.lease, wait, Duration.ZERO, this.maxHold, this.autoRenew, this.whenLost, this.why,
-				null, true);
+				null, true, 0);
 	}
 
 	/**

@@ -50,6 +50,12 @@ public interface LockRepository {
 	 * Grant the lock to an acquisition, if the lock is free. If transactions of an
 	 * earlier holder may still be in progress, none of them can be committed any more
 	 * when this method returns.
+	 * <p>
+	 * If the key asks for {@linkplain LeaseKey#permits permits}, any free permit with a
+	 * number up to that is granted, as a lock of its own under its {@linkplain Permits#id
+	 * name}, and records the number that was asked for. Instances that ask for different
+	 * numbers have at most the larger number of holders together. A plain lock is refused
+	 * while the number that was recorded last under its name is above one.
 	 * @param request the request
 	 * @return the grant, or the state of the lock if it has another holder
 	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
@@ -308,20 +314,41 @@ public interface LockRepository {
 		 * @param fenceRaised whether the fence was raised against an earlier holder,
 		 * whose transactions can no longer be committed
 		 * @param claimed what was recorded for its claim; {@code null} for a plain lock
+		 * @param permit the number of the permit; 1 for a plain lock
+		 * @param earlierPermits how many permits the lock had according to the earlier
+		 * grant of this permit, if that is another number than the requested one;
+		 * otherwise zero
 		 */
-		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised,
-				@Nullable Claimed claimed) implements AcquireAnswer {
+		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised, @Nullable Claimed claimed,
+				int permit, int earlierPermits) implements AcquireAnswer {
+
+			/**
+			 * Create the answer for a plain lock.
+			 * @param token the fencing token of the grant
+			 * @param lastToken the last token of the block that was reserved with it
+			 * @param acquiredAt when it was granted, by the store's clock
+			 * @param fenceRaised whether the fence was raised against an earlier holder
+			 * @param claimed what was recorded for its claim
+			 */
+			public Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised,
+					@Nullable Claimed claimed) {
+				this(token, lastToken, acquiredAt, fenceRaised, claimed, 1, 0);
+			}
+
 		}
 
 		/**
 		 * The lock is held by another acquisition, or in its minimum hold, or the record
 		 * of its claim does not allow it.
 		 *
-		 * @param lock its state
+		 * @param lock its state; of several permits, that of the one which becomes
+		 * available first unless it is renewed
 		 * @param verdict why its claim was refused; {@code null} if the lock is held for
 		 * another purpose
+		 * @param permits the states of all permits; empty for a plain lock
 		 */
-		record Refused(LockInfo lock, Claim.@Nullable Verdict verdict) implements AcquireAnswer {
+		record Refused(LockInfo lock, Claim.@Nullable Verdict verdict,
+				List<LockInfo> permits) implements AcquireAnswer {
 
 			/**
 			 * Create the answer for a lock that is held, or in its minimum hold.
@@ -329,6 +356,15 @@ public interface LockRepository {
 			 */
 			public Refused(LockInfo lock) {
 				this(lock, null);
+			}
+
+			/**
+			 * Create the answer for a plain lock, or one whose claim was refused.
+			 * @param lock its state
+			 * @param verdict why its claim was refused
+			 */
+			public Refused(LockInfo lock, Claim.@Nullable Verdict verdict) {
+				this(lock, verdict, List.of());
 			}
 
 		}

@@ -304,8 +304,8 @@ public final class Lease {
 	 * @return its state, as far as it is known without a request
 	 */
 	public LockInfo describe(String acquirer) {
-		return new LockInfo(key().name(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
-				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null, remaining());
+		return new LockInfo(key().id(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
+				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null, remaining(), key().permits());
 	}
 
 	/**
@@ -315,7 +315,7 @@ public final class Lease {
 	public LockInfo describe(LockInfo stored) {
 		return new LockInfo(stored.name(), stored.held(), stored.holder(), stored.acquirer(), this.owner.threadName(),
 				this.grant.why(), stored.token(), stored.acquiredAt(), stored.updatedAt(), stored.expiresAt(),
-				stored.releasedAt(), stored.remaining());
+				stored.releasedAt(), stored.remaining(), stored.permits());
 	}
 
 	/**
