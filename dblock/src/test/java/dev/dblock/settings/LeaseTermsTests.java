@@ -30,7 +30,7 @@ class LeaseTermsTests {
 	void takesWhatIsLeftOutFromTheDefaults() {
 		LeaseTerms terms = terms(LockOptions.defaults());
 		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO, Duration.ZERO,
-				true, WhenLost.NOTIFY, null, null, false));
+				true, WhenLost.NOTIFY, null, null, false, 0));
 	}
 
 	@Test
@@ -43,7 +43,7 @@ class LeaseTermsTests {
 			.whenLost(WhenLost.INTERRUPT)
 			.why("invoices"));
 		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(20), Duration.ofSeconds(5),
-				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null, false));
+				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null, false, 0));
 	}
 
 	@Test
