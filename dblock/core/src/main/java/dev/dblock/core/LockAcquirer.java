@@ -123,11 +123,11 @@ final class LockAcquirer {
 	}
 
 	private @Nullable String remark(String name, LeaseTerms terms, @Nullable LockInfo holder) {
-		if (ownLease(name, terms) != null) {
-			return OWN_LOCK;
-		}
 		int permits = (holder != null) ? holder.permits() : 0;
-		return (terms.permits() == 0 && permits > 1) ? PLAIN_LOCK.formatted(permits) : null;
+		if (terms.permits() == 0 && permits > 1) {
+			return PLAIN_LOCK.formatted(permits);
+		}
+		return (ownLease(name, terms) != null) ? OWN_LOCK : null;
 	}
 
 	/**
