@@ -5,12 +5,14 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 
+import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.TransactionFence.Written;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -105,6 +107,30 @@ class FenceContractTests {
 		this.documents.updateOne(new Document("_id", "stock (permit 2)"),
 				new Document("$set", new Document("expiresAt", new Date(0)).append("permits", 5)));
 		assertThat(acquire(LeaseKey.of("stock", "other", 2)).earlierPermits()).isEqualTo(5);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void aTransactionUnderAPermitHasTheFencesOfThatPermit(StatementDialect dialect, MongoServer server) {
+		open(server, dialect, true);
+		acquire(LeaseKey.of("stock", "first", 2));
+		LeaseKey second = LeaseKey.of("stock", "second", 2);
+		long token = acquire(second).token();
+		second = second.granted(2);
+		FencedTransactions fenced = this.locks.fencedTransactions();
+		fenced.prepare();
+		try (ClientSession session = server.client().startSession()) {
+			session.startTransaction();
+			assertThat(fenced.write(server.client(), session, second, token, 1)).isEqualTo(Written.DONE);
+			session.commitTransaction();
+		}
+		this.locks.settleFence(second, token, List.of(2));
+		assertThat(this.fences.find()).extracting((fence) -> fence.get("_id", Document.class))
+			.containsExactlyInAnyOrder(new Document("name", "stock (permit 2)").append("slot", 1),
+					new Document("name", "stock (permit 2)").append("slot", 2));
+		assertThat(this.locks.isHeld(second)).isTrue();
+		assertThat(this.locks.isHeld(second.granted(1))).isFalse();
 	}
 
 	@ParameterizedTest

@@ -586,7 +586,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	}
 
 	static Stream<Object> numbersBelowTwo() {
-		return Stream.of(null, -3, 0L, 1, 0.5, Double.NaN, Double.NEGATIVE_INFINITY);
+		return Stream.of(null, -3, 0L, 1, 0.5, Double.NEGATIVE_INFINITY);
 	}
 
 	@ParameterizedTest
