@@ -191,7 +191,8 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 		return new AcquireAnswer.Granted(document.token - request.tokens() + 1, document.token,
 				Instant.ofEpochMilli(document.acquiredAt), false,
 				(claim != null) ? document.job(claim.id()).claimed(claim.id()) : null, request.key().permit(),
-				(document.earlierPermits != document.permits) ? document.earlierPermits : 0);
+				(request.key().permits() > 0 && document.earlierPermits != document.permits) ? document.earlierPermits
+						: 0);
 	}
 
 	private AcquireAnswer grantAnyOrRefuse(AcquireRequest request) {

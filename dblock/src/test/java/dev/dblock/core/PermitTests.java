@@ -11,6 +11,8 @@ import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.LeaseKey;
 import dev.dblock.store.StoreTimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,6 +25,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
@@ -207,11 +210,12 @@ class PermitTests {
 		DefaultLockTemplate other = this.world.anotherProcess();
 		LockOptions two = LockOptions.defaults().permits(2);
 		other.acquire("export", two).close();
-		String warning = "The lock 'export' is requested with 2 permits here, and with 3 elsewhere";
+		String warning = "The lock 'export' is requested with 2 permits here, and was last requested with 3 elsewhere";
 		assertThat(output).containsOnlyOnce(warning);
 		this.world.acquire("export", THREE).close();
 		other.acquire("export", two).close();
-		assertThat(output).containsOnlyOnce(warning).containsOnlyOnce("with 3 permits here, and with 2 elsewhere");
+		assertThat(output).containsOnlyOnce(warning)
+			.containsOnlyOnce("with 3 permits here, and was last requested with 2 elsewhere");
 		this.world.clock().advance(Duration.ofHours(1));
 		this.world.acquire("export", THREE);
 		other.acquire("export", two);
@@ -266,10 +270,51 @@ class PermitTests {
 	}
 
 	@Test
-	void isRefusedForAPlannedTimeAndForWorkThatRunsAgain() {
+	void allThreadsThatWaitGetThePermitsThatAreFree() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.heldUp(gate));
+		List<Worker<LockHandle>> waiting = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			waiting.add(waitFor(this.world.template(), PATIENTLY));
+		}
+		gate.open();
+		List<LockHandle> all = new ArrayList<>();
+		for (Worker<LockHandle> worker : waiting) {
+			all.add(worker.result());
+		}
+		assertThat(all).allMatch(LockHandle::isHeld);
+		assertThat(all).extracting(LockHandle::permit).containsExactlyInAnyOrder(1, 2, 3);
+	}
+
+	@Test
+	void theNextHeadAsksWhenAnotherProcessHasCrashed() throws Exception {
+		LockOptions two = LockOptions.defaults().permits(2);
+		LockHandle mine = this.world.acquire("export", two);
+		this.repository.acquire(new AcquireRequest(LeaseKey.of("export", "crashed", 2), LockWorld.LEASE, "host-2", "t",
+				"w", LockWorld.TIMEOUT));
+		Worker<LockHandle> first = waitFor(this.world.template(), two.waitUpTo(Duration.ofMinutes(10)));
+		Worker<LockHandle> second = waitFor(this.world.template(), two.waitUpTo(Duration.ofMinutes(10)));
+		mine.close();
+		LockWorld.eventually().until(() -> first.isDone() || second.isDone());
+		this.world.advance(LockWorld.LEASE.dividedBy(2));
+		this.world.advance(LockWorld.LEASE.dividedBy(2).plusSeconds(1));
+		List<LockHandle> both = List.of(first.result(), second.result());
+		assertThat(both).extracting(LockHandle::permit).containsExactlyInAnyOrder(1, 2);
+		assertThat(both).allMatch(LockHandle::isHeld);
+	}
+
+	@Test
+	void aPlainLockDoesNotWaitWhereTheNameHasPermits() {
+		this.world.acquire("export", THREE).close();
+		LockOptions patiently = LockOptions.defaults().waitUpTo(Duration.ofMinutes(10));
+		assertThat(LockWorld.refused(this.world.engine().acquire("export", patiently)).describe())
+			.contains("It has 3 permits elsewhere");
+	}
+
+	@Test
+	void isRefusedForWorkThatRunsAgain() {
 		LockEngine engine = this.world.engine();
-		assertThat(org.assertj.core.api.Assertions
-			.catchThrowable(() -> engine.acquireAskable("export", THREE, Duration.ZERO)))
+		assertThat(catchThrowable(() -> engine.acquireAskable("export", THREE, Duration.ZERO)))
 			.isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("RUN_AGAIN");
 	}

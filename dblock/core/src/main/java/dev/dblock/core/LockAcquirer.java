@@ -434,7 +434,7 @@ final class LockAcquirer {
 				return accept(granted.handle());
 			}
 			Outcome.Unavailable unavailable = (Outcome.Unavailable) outcome;
-			if (unavailable.isFinal()) {
+			if (unavailable.isFinal() || isOfPermits(unavailable)) {
 				// This thread leaves, and the next one sends its request
 				return new LockEngine.Refused(unavailable.refusal(this.name, Duration.ofNanos(elapsedNanos())));
 			}
@@ -470,6 +470,15 @@ final class LockAcquirer {
 			boolean cutShort = afterwardsNanos >= Math.min(most.toNanos(), this.waitNanos / 2);
 			long nanos = cutShort ? patienceNanos : Math.max(leftNanos, SHORTEST_REQUEST.toNanos());
 			return Durations.shorter(most, Duration.ofNanos(nanos));
+		}
+
+		/**
+		 * Whether a plain lock was refused because the name has permits, which no release
+		 * changes.
+		 */
+		private boolean isOfPermits(Outcome.Unavailable unavailable) {
+			LockInfo holder = (unavailable instanceof Outcome.Refused refused) ? refused.holder() : null;
+			return this.terms.permits() == 0 && holder != null && holder.permits() > 1;
 		}
 
 		private void subscribe() {

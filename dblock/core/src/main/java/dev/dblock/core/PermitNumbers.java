@@ -55,9 +55,9 @@ final class PermitNumbers {
 		long next = this.nextWarning.get();
 		if (now - next >= 0 && this.nextWarning.compareAndSet(next, now + HOUR)) {
 			logger
-				.warn("The lock '{}' is requested with {} permits here, and with {} elsewhere. Until all instances use"
-						+ " the same number, it has at most the larger number of holders. Other differences are not"
-						+ " logged for an hour", name, permits, others);
+				.warn("The lock '{}' is requested with {} permits here, and was last requested with {} elsewhere. Until"
+						+ " all instances use the same number, it has at most the larger number of holders. Other"
+						+ " differences are not logged for an hour", name, permits, others);
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
+import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
@@ -92,7 +93,9 @@ final class RepeatedWork<T extends @Nullable Object> {
 			}
 			// A thread does not wait for a lock that it holds itself
 			boolean own = !wait.isZero() && refusal.waited().isZero();
-			if (answer == AskAnswer.NOT_ASKABLE || own) {
+			LockInfo holder = refusal.holder();
+			boolean permits = holder != null && holder.permits() > 1;
+			if (answer == AskAnswer.NOT_ASKABLE || own || permits) {
 				throw refused(refusal, Duration.ZERO, OTHER_WORK).toException();
 			}
 			Duration waited = Duration.ofNanos(System.nanoTime() - start);

@@ -88,7 +88,7 @@ final class LocalLock {
 		return new AcquireAnswer.Granted(this.token - request.tokens() + 1, this.token,
 				Instant.ofEpochMilli(this.acquiredAt), false,
 				(claim != null) ? record(claim.key()).claimed(claim.id()) : null, request.key().permit(),
-				(this.earlierPermits != this.permits) ? this.earlierPermits : 0);
+				(request.key().permits() > 0 && this.earlierPermits != this.permits) ? this.earlierPermits : 0);
 	}
 
 	private ClaimRecord record(Claim.Key key) {

@@ -15,7 +15,7 @@ final class Suite {
 	static final List<BenchmarkCase> ALL = List.of(new UncontendedCase(), new RefusalCase(), new HandOverCase(),
 			new ContendedCase(), new ProcessesCase(), new WaitersCase(), new LeasesCase(), new AnnotationCase(),
 			new ManyNamesCase(), new UsedNamesCase(), new JobCase(), new ReleaseFeedCase(), new ProviderCase(),
-			new WaitingCostCase());
+			new WaitingCostCase(), new PermitsCase());
 
 	private final List<BenchmarkCase> cases;
 

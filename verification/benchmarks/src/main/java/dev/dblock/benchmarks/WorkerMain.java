@@ -66,6 +66,7 @@ final class WorkerMain {
 			case LEAVE -> leave(Subject.valueOf(order.getString("subject")));
 			case RAW_WRITES -> rawWrites(Subject.valueOf(order.getString("subject")));
 			case CROWD -> crowd(order);
+			case PERMITS -> permits(order);
 			case WAIT -> await(order);
 			case GRANTED -> new Document("granted", requireWaiters().granted());
 			case PROCEED -> new Document("passed", requireWaiters().proceed());
@@ -115,6 +116,12 @@ final class WorkerMain {
 		double perSecond = new Crowd(locks, order.getString("name"), order.getInteger("threads"), guard)
 			.sectionsPerSecond(Numbers.integer(order, "fromNanos"), Duration.ofMillis(order.getInteger("millis")));
 		return new Document("perSecond", perSecond).append("wrong", guard.overlaps() + guard.disorders());
+	}
+
+	private Document permits(Document order) throws Exception {
+		DblockLocks locks = (DblockLocks) lab().locks(Subject.DBLOCK);
+		return new PermitCrowd(locks.template(), order).run(order.getInteger("threads"),
+				Numbers.integer(order, "fromNanos"), Duration.ofMillis(order.getInteger("millis")));
 	}
 
 	private Document await(Document order) throws InterruptedException {
@@ -179,6 +186,11 @@ final class WorkerMain {
 		 * Let threads enter one section again and again.
 		 */
 		CROWD,
+
+		/**
+		 * Let threads hold permits of one lock again and again.
+		 */
+		PERMITS,
 
 		/**
 		 * Let threads wait for a section that is held.

@@ -20,6 +20,9 @@ final class HandOffStreak {
 
 	private long startNanos;
 
+	/** For how long a permit was handed over that other processes may have now. */
+	private long yieldedAfterNanos = -1;
+
 	HandOffStreak(EngineSettings.HandOff settings, long nanos) {
 		this.settings = settings;
 		this.maxCount = settings.maxCount();
@@ -50,6 +53,36 @@ final class HandOffStreak {
 
 	void granted() {
 		this.sinceGrant = 0;
+	}
+
+	/**
+	 * Decide whether one of several permits is handed over. Each one that this process
+	 * holds is handed over for twice as long as a lock, on average, and then released for
+	 * other processes, while the streak of the others goes on. So a process with more
+	 * permits offers more of them.
+	 * @param held how many permits this process holds
+	 */
+	boolean mayGoOn(long nanos, int held) {
+		boolean over = this.count >= this.maxCount || lengthNanos(nanos) * held >= 2 * this.maxNanos;
+		if (over && this.maxCount > 0 && this.maxNanos > 0) {
+			this.yieldedAfterNanos = lengthNanos(nanos);
+			start(nanos);
+		}
+		return !over;
+	}
+
+	/**
+	 * Return for how long the lock was handed over, if other processes go first after the
+	 * release that has just ended.
+	 * @return the time; negative if this process need not wait for others
+	 */
+	long endedAfterNanos(long nanos) {
+		long yielded = this.yieldedAfterNanos;
+		this.yieldedAfterNanos = -1;
+		if (yielded >= 0) {
+			return yielded;
+		}
+		return isOver(nanos) ? lengthNanos(nanos) : -1;
 	}
 
 	void handedOver() {

@@ -125,10 +125,14 @@ final class HeadRequest {
 	/**
 	 * Record that the head has the lock without a request.
 	 * @param oneOfSeveral whether the lock has several permits, so that the last answer
-	 * still applies to the others
+	 * still applies to the others, and the next head asks if this one was about to
 	 */
 	void handedOver(boolean oneOfSeveral) {
-		this.plan = oneOfSeveral ? this.plan : null;
+		if (oneOfSeveral) {
+			passOn();
+			return;
+		}
+		this.plan = null;
 		this.inProgress = false;
 	}
 

@@ -20,6 +20,10 @@ public final class Holders {
 		return this.leases.isEmpty();
 	}
 
+	int size() {
+		return this.leases.size();
+	}
+
 	boolean contains(Lease lease) {
 		return this.leases.stream().anyMatch((other) -> other == lease);
 	}

@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 
+import dev.dblock.LossReason;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.EngineSettings;
@@ -161,8 +162,8 @@ public final class LocalQueue {
 	 */
 	public synchronized List<Lease> present(int permits) {
 		boolean releasing = this.releases.leftNanos(now()) > 0;
-		List<Lease> present = new ArrayList<>(
-				this.holders.all((lease) -> (releasing || lease.end() == null) && isTrusted(lease)));
+		List<Lease> present = new ArrayList<>(this.holders
+			.all((lease) -> (releasing || lease.end() == null) && isTrusted(lease) && lease.key().permit() <= permits));
 		Lease returned = this.releases.returned();
 		if (releasing && returned != null && present.size() < permits && isTrusted(returned)) {
 			present.add(returned);
@@ -194,7 +195,7 @@ public final class LocalQueue {
 
 	private boolean isHeadDue(long now) {
 		Waiter head = head();
-		return (head == null || !isHeldFor(head)) && this.request.goesFirst(now);
+		return head != null && !isHeldFor(head) && this.request.goesFirst(now);
 	}
 
 	/**
@@ -202,7 +203,7 @@ public final class LocalQueue {
 	 * knows.
 	 */
 	private boolean isHeldFor(Waiter waiter) {
-		return this.holders.all((lease) -> true).size() >= waiter.permits();
+		return this.holders.all((lease) -> waiter.mayGet(lease)).size() >= waiter.permits();
 	}
 
 	/**
@@ -240,6 +241,7 @@ public final class LocalQueue {
 	 */
 	public synchronized Turn turn(Waiter waiter, long leftNanos, long answerNanos, String acquirer) {
 		LeasedLock handed = waiter.handed();
+		waiter.asks(false);
 		if (handed != null) {
 			return new Turn.Take(handed);
 		}
@@ -265,6 +267,7 @@ public final class LocalQueue {
 	}
 
 	private Turn ask(Waiter waiter) {
+		waiter.asks(true);
 		return new Turn.Ask(this.request.begin(isHeldFor(waiter)));
 	}
 
@@ -331,7 +334,7 @@ public final class LocalQueue {
 		if (head() != waiter) {
 			return Long.MAX_VALUE;
 		}
-		List<Lease> held = this.holders.all((lease) -> !lease.isOver());
+		List<Lease> held = this.holders.all((lease) -> !lease.isOver() && waiter.mayGet(lease));
 		Lease first = (held.size() >= waiter.permits()) ? Holders.first(held) : null;
 		if (first != null) {
 			return Math.min(SAFETY_NANOS, first.remainingNanos());
@@ -388,6 +391,7 @@ public final class LocalQueue {
 				this.streak.start(now);
 			}
 		}
+		wakeHeadForMore(lease);
 	}
 
 	/**
@@ -397,7 +401,7 @@ public final class LocalQueue {
 		if (this.holders.remove(lease)) {
 			this.releases.returned(lease);
 			// Otherwise, the end of the release is the signal
-			if (lease.key().permits() <= 1 || this.releases.isEmpty()) {
+			if (lease.key().permits() <= 1 || lease.end() != LossReason.RELEASED || this.releases.isEmpty()) {
 				signal();
 			}
 			removeIfIdle();
@@ -420,18 +424,35 @@ public final class LocalQueue {
 		Lease successor = lease.successor(next.terms(), next.thread());
 		LeasedLock handle = keep.apply(successor);
 		this.holders.add(successor);
-		this.request.handedOver(next.permits() > 1);
+		if (next == head()) {
+			this.request.handedOver(next.permits() > 1);
+		}
 		this.waiters.remove(next);
 		this.streak.handedOver();
 		next.hand(handle);
+		wakeHeadForMore(lease);
 		return next;
 	}
 
 	private @Nullable Waiter successor(Lease lease) {
-		Waiter next = head();
-		boolean possible = this.holders.contains(lease) && next != null && lease.canBeHandedOver()
-				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(now());
-		return possible ? next : null;
+		Waiter next = this.waiters.stream().filter((waiter) -> !waiter.isAsking()).findFirst().orElse(head());
+		if (next == null || !this.holders.contains(lease) || !lease.canBeHandedOver()
+				|| !next.canFollow(lease.terms())) {
+			return null;
+		}
+		boolean mayGoOn = (next.permits() > 1) ? this.streak.mayGoOn(now(), this.holders.size())
+				: this.streak.mayGoOn(now());
+		return mayGoOn ? next : null;
+	}
+
+	/**
+	 * Wake the head after the one before it has got a permit, since there may be more of
+	 * them.
+	 */
+	private void wakeHeadForMore(Lease granted) {
+		if (granted.key().permits() > 1) {
+			wakeHead();
+		}
 	}
 
 	/**
@@ -455,8 +476,9 @@ public final class LocalQueue {
 		this.releases.end();
 		long now = now();
 		if (!this.waiters.isEmpty()) {
-			if (this.streak.isOver(now)) {
-				this.crossProcessYield.begin(requestNanos, this.streak.lengthNanos(now), now);
+			long handedOverNanos = this.streak.endedAfterNanos(now);
+			if (handedOverNanos >= 0) {
+				this.crossProcessYield.begin(requestNanos, handedOverNanos, now);
 			}
 			this.request.giveHeadStart(now + Math.max(0, this.crossProcessYield.leftNanos(now)));
 		}

@@ -118,7 +118,11 @@ public final class LocalQueues {
 	 * @return whether a thread waits for it
 	 */
 	public boolean signal(String id) {
-		return named(id).filter(LocalQueue::signal).count() > 0;
+		boolean awaited = false;
+		for (LocalQueue queue : named(id).toList()) {
+			awaited |= queue.signal();
+		}
+		return awaited;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.dblock.core.queue;
 
 import java.util.concurrent.locks.LockSupport;
 
+import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.LeaseTerms;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ public class Waiter {
 	private final LeaseTerms terms;
 
 	private volatile @Nullable LeasedLock handed;
+
+	private boolean asking;
 
 	private boolean awaitingAnswer;
 
@@ -39,6 +42,30 @@ public class Waiter {
 	 */
 	int permits() {
 		return Math.max(1, this.terms.permits());
+	}
+
+	/**
+	 * Return whether a permit that this process holds is one that this waiter could get.
+	 */
+	boolean mayGet(Lease held) {
+		return held.key().permit() <= permits();
+	}
+
+	/**
+	 * Set whether the thread of this waiter sends a request. Guarded by the queue's
+	 * monitor.
+	 */
+	void asks(boolean asking) {
+		this.asking = asking;
+	}
+
+	/**
+	 * Return whether a permit is better handed over to another thread, since this one
+	 * looks at it only when its request is answered. With a single permit, no thread asks
+	 * while the process has it.
+	 */
+	boolean isAsking() {
+		return this.asking && this.terms.permits() > 1;
 	}
 
 	/**
