@@ -1,11 +1,13 @@
 package dev.dblock.settings;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.stream.Stream;
 
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.LockWorld;
+import dev.dblock.job.JobFiring;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -30,7 +32,7 @@ class LeaseTermsTests {
 	void takesWhatIsLeftOutFromTheDefaults() {
 		LeaseTerms terms = terms(LockOptions.defaults());
 		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO, Duration.ZERO,
-				true, WhenLost.NOTIFY, null, null, false));
+				true, WhenLost.NOTIFY, null, null, false, 0));
 	}
 
 	@Test
@@ -41,9 +43,19 @@ class LeaseTermsTests {
 			.maxHold(Duration.ofHours(1))
 			.autoRenew(false)
 			.whenLost(WhenLost.INTERRUPT)
-			.why("invoices"));
+			.why("invoices")
+			.permits(3));
 		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(20), Duration.ofSeconds(5),
-				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null, false));
+				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null, false, 3));
+	}
+
+	@Test
+	void permitsExcludeAPlannedTimeAndRequestsToRunAgain() {
+		LockOptions permits = LockOptions.defaults().permits(1);
+		assertThatIllegalArgumentException().isThrownBy(() -> terms(permits.claim(JobFiring.at(Instant.EPOCH))))
+			.withMessageContaining("A planned time of a job runs once, so its lock has no permits");
+		assertThatIllegalArgumentException().isThrownBy(() -> terms(permits).toAskable(Duration.ZERO))
+			.withMessageContaining("Omit the permits, or RUN_AGAIN");
 	}
 
 	@Test

@@ -485,6 +485,28 @@ class JobChecksTests {
 	}
 
 	@Test
+	void permitsStopTheStart() {
+		this.contextRunner.withBean(Permits.class)
+			.run((context) -> assertFails(context, "$Permits#run(): a planned time runs once, but the lock has permits,"
+					+ " by its declaration or dblock.locks; remove them, or declare them on a method that this one"
+					+ " calls"));
+	}
+
+	@Test
+	void permitsOfTheSettingsStopTheStart() {
+		this.contextRunner.withBean(Job.class)
+			.withPropertyValues("dblock.locks[*].permits=1")
+			.run((context) -> assertFails(context, "a planned time runs once, but the lock has permits"));
+	}
+
+	@Test
+	void permitsOfMethodsThatAreNotCapturedDoNotStopTheStart() {
+		this.contextRunner.withBean(Permits.class)
+			.withPropertyValues("dblock.once-per-planned-time=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void severalLocksStopTheStart() {
 		this.contextRunner.withBean(SeveralLocks.class)
 			.run((context) -> assertFails(context, "a planned time needs a lock of its own"));
@@ -1141,6 +1163,15 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 1000)
 		@DistributedLock(name = "first", condition = "true")
 		@DistributedLock(name = "second", condition = "true")
+		void run() {
+		}
+
+	}
+
+	static class Permits {
+
+		@Scheduled(fixedRate = 1000)
+		@DistributedLock(name = "permits", permits = 3)
 		void run() {
 		}
 
