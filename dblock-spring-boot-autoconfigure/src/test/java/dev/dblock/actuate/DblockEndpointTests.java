@@ -88,8 +88,8 @@ class DblockEndpointTests {
 		LockInfo second = permit("app-stock (permit 2)");
 		LockInfo eleventh = permit("app-stock (permit 11)");
 		given(this.locks.find("app-stock")).willReturn(Optional.of(first));
-		given(this.locks.list(true, "app-stock (permit ", 1000))
-			.willReturn(new LockPage(List.of(eleventh, second, permit("app-stock (permit 2) other"), HELD), true));
+		given(this.locks.list(true, "app-stock (permit ", 1000)).willReturn(new LockPage(
+				List.of(eleventh, second, permit("app-stock (permit 2) other"), permit("app-stocks")), true));
 		assertThat(this.endpoint.locks("stock", null, null, null, null))
 			.isEqualTo(new LockPage(List.of(first, second, eleventh), false));
 	}
