@@ -43,6 +43,7 @@ import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -494,8 +495,15 @@ class JobChecksTests {
 
 	@Test
 	void permitsOfTheSettingsStopTheStart() {
-		this.contextRunner.withBean(Job.class)
-			.withPropertyValues("dblock.locks[*].permits=1")
+		JobEngine engine = new JobEngine() {
+
+			@Override
+			public Optional<LockSettings.Setting> setting(String name) {
+				return Optional.of(new LockSettings.Setting(LockOptions.defaults().permits(1), null));
+			}
+
+		};
+		contextWith(engine).withBean(Job.class)
 			.run((context) -> assertFails(context, "a planned time runs once, but the lock has permits"));
 	}
 
