@@ -264,7 +264,7 @@ class HandOverEndsTests {
 		leases.timer().breakWith(new OutOfMemoryError("scripted"));
 		assertThatThrownBy(handle::release).isInstanceOf(OutOfMemoryError.class);
 		assertThat(leases.repository().isHeld("a")).isFalse();
-		assertThat(queue.holder()).isNull();
+		assertThat(queue.holders()).isEmpty();
 		assertThat(leases.registry().isEmpty()).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::ensureHeld);
 	}
@@ -276,7 +276,7 @@ class HandOverEndsTests {
 		});
 		assertThatThrownBy(handOver.handle::release).isInstanceOf(OutOfMemoryError.class);
 		assertThat(handOver.leases.repository().isHeld("a")).isFalse();
-		assertThat(handOver.queue.holder()).isNull();
+		assertThat(handOver.queue.holders()).isEmpty();
 		assertThat(handOver.leases.registry().isEmpty()).isTrue();
 	}
 
@@ -298,7 +298,7 @@ class HandOverEndsTests {
 		assertThat(handOver.handle.lease().end()).isEqualTo(LossReason.RELEASED);
 		assertThat(handOver.leases.news()).containsExactlyInAnyOrder("released a", "lost a TAKEN_OVER");
 		assertThat(handOver.leases.registry().isEmpty()).isTrue();
-		assertThat(handOver.queue.holder()).isNull();
+		assertThat(handOver.queue.holders()).isEmpty();
 	}
 
 	@Test

@@ -165,8 +165,11 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 	}
 
 	private AcquireAnswer grantOrRefuse(AcquireRequest request) {
+		if (request.key().permit() == 0) {
+			return grantAnyOrRefuse(request);
+		}
 		long now = now();
-		String name = request.key().name();
+		String name = request.key().id();
 		Document document = this.documents.computeIfAbsent(name, (key) -> new Document());
 		if (document.foreign) {
 			throw new ForeignDocumentException(name, "memory");
@@ -175,7 +178,8 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 		ClaimRecord.Request claim = request.claimRequest();
 		JobDecision decision = (claim != null && !mine)
 				? JobDecision.of(claim, document.job(claim.id()), document.state(now), null, now) : null;
-		if (!mine && (document.isTaken(now) || (decision != null && !decision.granted()))) {
+		if (!mine && (document.isTaken(now) || (decision != null && !decision.granted())
+				|| (request.key().permits() == 0 && document.permits > 1))) {
 			return new AcquireAnswer.Refused(document.info(name, now), (decision != null) ? decision.refusal() : null);
 		}
 		if (!mine) {
@@ -186,7 +190,20 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 		}
 		return new AcquireAnswer.Granted(document.token - request.tokens() + 1, document.token,
 				Instant.ofEpochMilli(document.acquiredAt), false,
-				(claim != null) ? document.job(claim.id()).claimed(claim.id()) : null);
+				(claim != null) ? document.job(claim.id()).claimed(claim.id()) : null, request.key().permit(),
+				(document.earlierPermits != document.permits) ? document.earlierPermits : 0);
+	}
+
+	private AcquireAnswer grantAnyOrRefuse(AcquireRequest request) {
+		List<LockInfo> held = new ArrayList<>();
+		for (int permit = 1; permit <= request.key().permits(); permit++) {
+			AcquireAnswer answer = grantOrRefuse(request.forPermit(permit));
+			if (!(answer instanceof AcquireAnswer.Refused refused)) {
+				return answer;
+			}
+			held.add(refused.lock());
+		}
+		return new AcquireAnswer.Refused(held);
 	}
 
 	@Override
@@ -242,9 +259,9 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 		return serve(Kind.RENEW, List.copyOf(leases), timeout, () -> {
 			Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
 			for (LeaseKey lease : leases) {
-				Document document = this.documents.get(lease.name());
+				Document document = this.documents.get(lease.id());
 				if (document == null || !document.prolong(lease, document.leaseMillis, now())) {
-					gone.put(lease, Optional.ofNullable(document).map((found) -> found.info(lease.name(), now())));
+					gone.put(lease, Optional.ofNullable(document).map((found) -> found.info(lease.id(), now())));
 				}
 			}
 			return gone;
@@ -254,7 +271,7 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 	@Override
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
 		return serve(Kind.EXTEND, List.of(lease), timeout, () -> {
-			Document document = this.documents.get(lease.name());
+			Document document = this.documents.get(lease.id());
 			return document != null && document.prolong(lease, atLeast.toMillis(), now());
 		});
 	}
@@ -262,7 +279,7 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 	@Override
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
 		return serve(Kind.EXTEND, List.of(lease), timeout, () -> {
-			Document document = this.documents.get(lease.name());
+			Document document = this.documents.get(lease.id());
 			return document != null && document.endExactly(lease, duration.toMillis(), now());
 		});
 	}
@@ -271,8 +288,13 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return serve(Kind.RELEASE, List.of(lease), timeout, () -> {
-			Document document = this.documents.get(lease.name());
-			if (document == null || !lease.holder().equals(document.holder)) {
+			Document document = lease.ids()
+				.stream()
+				.map(this.documents::get)
+				.filter((each) -> each != null && lease.holder().equals(each.holder))
+				.findAny()
+				.orElse(null);
+			if (document == null) {
 				return false;
 			}
 			if (end != null) {
@@ -466,6 +488,10 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 
 		private @Nullable FenceMark fenceMark;
 
+		private int permits;
+
+		private int earlierPermits;
+
 		private final Map<String, StoredJob> jobs = new HashMap<>();
 
 		StoredJob job(String id) {
@@ -503,6 +529,10 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 			this.leaseMillis = request.lease().toMillis();
 			this.expiresAt = endOf(this.leaseMillis, now);
 			this.releasedAt = null;
+			if (request.key().permits() > 0) {
+				this.earlierPermits = this.permits;
+				this.permits = request.key().permits();
+			}
 		}
 
 		boolean prolong(LeaseKey lease, long millis, long now) {
@@ -531,7 +561,7 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 			long left = (this.expiresAt != null) ? Math.max(0, this.expiresAt - now) : 0;
 			return new LockInfo(name, this.holder != null && left > 0, this.holder, this.acquirer, this.thread,
 					this.why, this.token, instant(this.acquiredAt), instant(this.updatedAt), instant(this.expiresAt),
-					instant(this.releasedAt), Duration.ofMillis(left));
+					instant(this.releasedAt), Duration.ofMillis(left), this.permits);
 		}
 
 	}

@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The contract of all stores for firings of jobs. The planned times are in the past, at
  * distances that no slow machine changes.
  */
-public abstract class JobRepositoryContract extends LockRepositoryContract {
+public abstract class JobRepositoryContract extends PermitRepositoryContract {
 
 	protected static final String JOB = "nightly";
 

@@ -208,7 +208,7 @@ final class LocalQueueModel {
 	String state() {
 		StringBuilder state = new StringBuilder(128);
 		LocalQueue queue = this.queues.find(NAME);
-		Object holder = (queue != null) ? field(queue, "holder") : null;
+		Object holder = (queue != null) ? holder(queue) : null;
 		for (Actor actor : this.actors) {
 			state.append((char) ('A' + actor.at.ordinal()));
 			add(state, actor.waiter != null && actor.waiter.isAnsweredLate(), actor.quitting, actor.permit,
@@ -231,6 +231,11 @@ final class LocalQueueModel {
 			state.append(field(request, "lastWasGrant")).append(' ').append(field(part(queue, "streak"), "count"));
 		}
 		return state.toString();
+	}
+
+	private static @Nullable Object holder(LocalQueue queue) {
+		List<?> leases = (List<?>) Objects.requireNonNull(field(part(queue, "holders"), "leases"));
+		return leases.isEmpty() ? null : leases.get(0);
 	}
 
 	private static void add(StringBuilder state, boolean... flags) {
@@ -345,7 +350,7 @@ final class LocalQueueModel {
 
 		private boolean hasMissedAnAnswer() {
 			return this.at == At.PARKED && this.awaitsAnswer && !this.permit
-					&& (waiter().isAnsweredLate() && place().plan() != null || place().holder() != null);
+					&& (waiter().isAnsweredLate() && place().plan() != null || !place().holders().isEmpty());
 		}
 
 		private boolean keepsOthersFromAsking() {
@@ -357,8 +362,8 @@ final class LocalQueueModel {
 		}
 
 		boolean leavesNothing() {
-			return this.place == null || this.place.waiters() == 0 && this.place.holder() == null
-					&& this.place.plan() == null && field(this.place, "holder") == null
+			return this.place == null || this.place.waiters() == 0 && this.place.holders().isEmpty()
+					&& this.place.plan() == null && holder(this.place) == null
 					&& field(part(this.place, "releases"), "count").equals(0) && field(this.place, "visitors").equals(0)
 					&& field(part(this.place, "releases"), "returned") == null
 					&& field(part(this.place, "request"), "signalled").equals(false)
@@ -503,7 +508,7 @@ final class LocalQueueModel {
 
 		private At startToTry() {
 			LocalQueue found = LocalQueueModel.this.queues.find(NAME);
-			if (found != null && (found.present() != null || found.letsOthersGoFirst())) {
+			if (found != null && (!found.present(1).isEmpty() || found.letsOthersGoFirst())) {
 				return At.OVER;
 			}
 			this.at = At.ASK;

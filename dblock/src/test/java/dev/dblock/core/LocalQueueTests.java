@@ -293,18 +293,18 @@ class LocalQueueTests {
 		LocalQueue queue = queue(LONG);
 		Lease lease = lease();
 		queue.granted(lease, null);
-		assertThat(queue.present()).isSameAs(lease);
+		assertThat(queue.present(1)).containsExactly(lease);
 		lease.state().endWith(LossReason.RELEASED);
-		assertThat(queue.holder()).isNull();
+		assertThat(queue.holders()).isEmpty();
 		queue.releasing();
-		assertThat(queue.present()).isSameAs(lease);
+		assertThat(queue.present(1)).containsExactly(lease);
 		queue.ended(lease);
-		assertThat(queue.present()).isSameAs(lease);
+		assertThat(queue.present(1)).containsExactly(lease);
 		queue.releasing();
 		queue.released(1);
-		assertThat(queue.present()).as("one of two was released").isSameAs(lease);
+		assertThat(queue.present(1)).as("one of two was released").containsExactly(lease);
 		queue.released(1);
-		assertThat(queue.present()).isNull();
+		assertThat(queue.present(1)).isEmpty();
 	}
 
 	@Test
@@ -315,7 +315,7 @@ class LocalQueueTests {
 		queue.releasing();
 		queue.ended(lease);
 		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
-		assertThat(queue.present()).isNull();
+		assertThat(queue.present(1)).isEmpty();
 	}
 
 	@Test
@@ -324,18 +324,18 @@ class LocalQueueTests {
 		Lease lease = lease();
 		queue.granted(lease, null);
 		this.clock.advance(TERMS.lease());
-		assertThat(queue.present()).isNull();
+		assertThat(queue.present(1)).isEmpty();
 		queue.releasing();
 		queue.ended(lease);
-		assertThat(queue.present()).isNull();
+		assertThat(queue.present(1)).isEmpty();
 		queue.released(1);
 		Lease another = lease();
 		queue.granted(another, null);
-		assertThat(queue.present()).isSameAs(another);
+		assertThat(queue.present(1)).containsExactly(another);
 		another.state().endWith(LossReason.TAKEN_OVER);
-		assertThat(queue.present()).isNull();
+		assertThat(queue.present(1)).isEmpty();
 		queue.ended(another);
-		assertThat(queue.present()).isNull();
+		assertThat(queue.present(1)).isEmpty();
 	}
 
 	@Test
@@ -359,7 +359,7 @@ class LocalQueueTests {
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isBetween(1L, TERMS.lease().toNanos());
 		this.clock.advance(TERMS.lease());
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isLessThanOrEqualTo(0);
-		assertThat(queue.holder()).isNull();
+		assertThat(queue.holders()).isEmpty();
 	}
 
 	@Test

@@ -89,6 +89,27 @@ class FenceContractTests {
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void aTakeOverOfAPermitRaisesItsFencesOnly(StatementDialect dialect, MongoServer server) {
+		open(server, dialect, true);
+		assertThat(acquire(LeaseKey.of("stock", "first", 2)).permit()).isEqualTo(1);
+		assertThat(acquire(LeaseKey.of("stock", "second", 2)).permit()).isEqualTo(2);
+		this.documents.updateOne(new Document("_id", "stock (permit 2)"),
+				new Document("$set", new Document("expiresAt", new Date(0))));
+		Granted granted = acquire(LeaseKey.of("stock", "successor", 2));
+		assertThat(granted.fenceRaised()).isTrue();
+		assertThat(granted.permit()).isEqualTo(2);
+		assertThat(this.fences.find()).hasSize(4)
+			.allSatisfy((fence) -> assertThat(fence).containsEntry("token", granted.token()))
+			.allSatisfy(
+					(fence) -> assertThat(fence.get("_id", Document.class)).containsEntry("name", "stock (permit 2)"));
+		this.documents.updateOne(new Document("_id", "stock (permit 2)"),
+				new Document("$set", new Document("expiresAt", new Date(0)).append("permits", 5)));
+		assertThat(acquire(LeaseKey.of("stock", "other", 2)).earlierPermits()).isEqualTo(5);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 	void aRepeatedRequestRaisesThemToo(StatementDialect dialect, MongoServer server) {
 		open(server, dialect, true);
 		acquire(key());

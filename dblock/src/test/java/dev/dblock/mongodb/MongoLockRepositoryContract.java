@@ -30,6 +30,7 @@ import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.MongoServer;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -546,6 +547,96 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		this.documents.insertOne(new Document("_id", 7).append("token", 1L));
 		assertThat(this.locks.findAll(ListRequest.all("a.")).locks()).extracting(LockInfo::name).containsExactly("a.b");
 		assertThat(this.locks.findAll(ListRequest.all("")).locks()).hasSize(1);
+	}
+
+	@Test
+	void aGrantWithPermitsHasTheseFieldsBesides() {
+		allAcquired("stock", 2);
+		assertThat(fieldsOfAGrant(stored("stock (permit 2)"))).containsExactlyInAnyOrder("_id", "holder", "acquirer",
+				"thread", "why", "token", "acquiredAt", "updatedAt", "expiresAt", "leaseMillis", "cleanUpAt", "permits",
+				"permitsBefore");
+		assertThat(stored("stock")).containsEntry("permits", 2L).containsEntry("permitsBefore", 0L);
+		expire("stock");
+		acquired("stock", 4);
+		assertThat(stored("stock")).containsEntry("permits", 4L).containsEntry("permitsBefore", 2L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("foreignDocuments")
+	void aForeignDocumentIsNoPermit(Document foreign) {
+		Document document = new Document("_id", "stock (permit 2)").append("kept", true);
+		document.putAll(foreign);
+		this.documents.insertOne(document);
+		List<LeaseKey> held = List.of(acquired("stock", 3), acquired("stock", 3));
+		assertThat(held).extracting(LeaseKey::permit).containsExactly(1, 3);
+		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> acquire("stock", 3))
+			.withMessageContaining("'stock (permit 2)'");
+		assertThat(this.locks.renew(held, TIMEOUT)).isEmpty();
+		release(held.get(1), Duration.ZERO);
+		assertThat(acquired("stock", 3).permit()).isEqualTo(3);
+		assertThat(stored("stock (permit 2)")).isEqualTo(document);
+	}
+
+	@Test
+	void aDocumentWithNothingButItsIdIsAFreePermit() {
+		this.documents.insertOne(new Document("_id", "stock"));
+		this.documents.insertOne(new Document("_id", "stock (permit 2)"));
+		assertThat(allAcquired("stock", 2)).extracting(LeaseKey::permit).containsExactlyInAnyOrder(1, 2);
+		assertThat(acquire("stock", 2)).isInstanceOf(Refused.class);
+	}
+
+	static Stream<Object> numbersBelowTwo() {
+		return Stream.of(null, -3, 0L, 1, 0.5, Double.NaN, Double.NEGATIVE_INFINITY);
+	}
+
+	@ParameterizedTest
+	@MethodSource("numbersBelowTwo")
+	void aPlainLockIgnoresANumberOfPermitsBelowTwo(@Nullable Object permits) {
+		release(acquired("stock"), Duration.ZERO);
+		set("stock", "permits", permits);
+		LeaseKey plain = acquired("stock");
+		assertThat(look("stock").permits()).isBetween(0, 1);
+		assertThat(this.locks.renew(List.of(plain), TIMEOUT)).isEmpty();
+		assertThat(((Refused) acquire(key("stock"))).lock().held()).isTrue();
+		assertThat(release(plain, Duration.ZERO)).isTrue();
+		assertThat(((Granted) acquire("stock", 2)).earlierPermits()).isBetween(0, 1);
+	}
+
+	static Stream<Object> otherNumbers() {
+		return Stream.of(2, 1.5, 1L << 40, Double.POSITIVE_INFINITY, "three", "", true, new Date(0), List.of(),
+				new Document());
+	}
+
+	/**
+	 * What is no number may hide any.
+	 */
+	@ParameterizedTest
+	@MethodSource("otherNumbers")
+	void aPlainLockIsRefusedForAnyOtherNumberOfPermits(Object permits) {
+		release(acquired("stock"), Duration.ZERO);
+		set("stock", "permits", permits);
+		set("stock", "permitsBefore", permits);
+		assertThat(((Refused) acquire(key("stock"))).lock().permits()).isGreaterThan(1);
+		assertThat(look("stock").permits()).isGreaterThan(1);
+		assertThat(allAcquired("stock", 3)).hasSize(3);
+		assertThat(((Refused) acquire("stock", 3)).permits()).extracting(LockInfo::permits).containsOnly(3);
+		expire("stock");
+		set("stock", "permits", permits);
+		LeaseKey one = acquired("stock", 1);
+		assertThat(release(one, Duration.ZERO)).isTrue();
+		assertThat(acquire(key("stock"))).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void aTakeOverOfAPermitLeavesTheFenceOfThatPermitPending() {
+		allAcquired("stock", 2);
+		expire("stock (permit 2)");
+		LeaseKey successor = acquired("stock", 2);
+		assertThat(stored("stock (permit 2)")).containsEntry("holder", successor.holder())
+			.containsEntry("fencePending", true);
+		assertThat(stored("stock")).doesNotContainKey("fencePending");
+		release(LeaseKey.of("stock", successor.holder(), 2), Duration.ZERO);
+		assertThat(stored("stock (permit 2)")).containsEntry("fencePending", true);
 	}
 
 	@Test

@@ -159,6 +159,40 @@ class SentRequestsTests {
 	}
 
 	@Test
+	void aPlainLockTakesOneRequestForEachStep() {
+		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
+		for (int i = 0; i < 2; i++) {
+			LeaseKey key = LockRepositoryContract.key("a");
+			assertThat(acquire(locks, key)).isTrue();
+			assertThat(acquire(locks, LockRepositoryContract.key("a"))).isFalse();
+			assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
+		}
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey)
+			.containsExactly("findAndModify", "findAndModify", "update", "findAndModify", "findAndModify", "update");
+	}
+
+	@Test
+	void aStoredPermitThatIsFreeTakesOneRequest() {
+		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
+		for (String holder : List.of("first", "second", "third")) {
+			assertThat(acquire(locks, LeaseKey.of("a", holder, 3))).isTrue();
+		}
+		// Not found, then read, then created
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey)
+			.hasSize(9)
+			.startsWith("findAndModify", "find", "findAndModify");
+		locks.release(LeaseKey.of("a", "third", 3), Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
+		this.sent.clear();
+		LeaseKey key = LeaseKey.of("a", "fourth", 3);
+		assertThat(acquire(locks, key)).isTrue();
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
+		assertThat(acquire(locks, LeaseKey.of("a", "refused", 3))).isFalse();
+		assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey)
+			.containsExactly("findAndModify", "findAndModify", "find", "update");
+	}
+
+	@Test
 	void onlyTheFirstRunAndOneAfterALossTakeTwoRequests() {
 		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
 		Instant at = Instant.now().minusSeconds(60);

@@ -215,12 +215,24 @@ final class LeaseHandle implements LeasedLock {
 
 	@Override
 	public Runnable reenter(LockOptions options) {
+		requirePermitsOf((options.permits() != null) ? options.permits() : 0);
 		try {
 			return this.keeper.reenter(this, Objects.requireNonNull(options.lease()),
 					Boolean.TRUE.equals(options.autoRenew()));
 		}
 		catch (RepositoryInterruptedException ex) {
 			throw new LockInterruptedException(name(), ex);
+		}
+	}
+
+	private void requirePermitsOf(int requested) {
+		int held = key().permits();
+		if (held > 1 && requested < held) {
+			throw new IllegalStateException(
+					("The lock '%s' is requested %s inside of work that holds only one of its %d permits, so it would"
+							+ " not exclude the other holders. Request %d permits there, or use another name")
+						.formatted(name(), (requested == 0) ? "as a plain lock" : "with permits = " + requested, held,
+								held));
 		}
 	}
 

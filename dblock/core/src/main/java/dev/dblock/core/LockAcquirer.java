@@ -1,14 +1,17 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.List;
 
 import dev.dblock.LockInterruptedException;
+import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.claim.Claim;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.Holders;
 import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.core.queue.Outcome;
@@ -59,6 +62,9 @@ final class LockAcquirer {
 			+ " where execute, annotated methods and asLock re-enter the lock, or release the handle first; acquire and"
 			+ " tryAcquire never re-enter";
 
+	private static final String PLAIN_LOCK = "It has %d permits elsewhere, and was requested as a plain lock. Request the"
+			+ " same number of permits everywhere, or permits = 1 everywhere before it becomes a plain lock";
+
 	private final LockRequests requests;
 
 	private final EngineSettings settings;
@@ -107,20 +113,41 @@ final class LockAcquirer {
 			attempt = terms.waitUpTo().isZero() ? tryOnce(name, terms) : awaitTurn(name, terms, acquisition);
 		}
 		LockRefusal refusal = (attempt instanceof LockEngine.Refused refused) ? refused.refusal() : null;
-		if (refusal != null && refusal.verdict() == null && ownLease(name) != null) {
-			return new LockEngine.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(), OWN_LOCK, null));
+		if (refusal == null || refusal.verdict() != null) {
+			return attempt;
 		}
-		return attempt;
+		String remark = remark(name, terms, refusal.holder());
+		return (remark != null)
+				? new LockEngine.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(), remark, null))
+				: attempt;
+	}
+
+	private @Nullable String remark(String name, LeaseTerms terms, @Nullable LockInfo holder) {
+		int permits = (holder != null) ? holder.permits() : 0;
+		if (terms.permits() == 0 && permits > 1) {
+			return PLAIN_LOCK.formatted(permits);
+		}
+		return (ownLease(name, terms) != null) ? OWN_LOCK : null;
 	}
 
 	/**
 	 * Return the lease that this thread alone holds, outside the work that asks for the
-	 * lock, since that work would have re-entered it.
+	 * lock, since that work would have re-entered it. Of several permits, the thread has
+	 * to hold all, and the one that ends first is returned.
 	 */
-	private @Nullable Lease ownLease(String name) {
+	private @Nullable Lease ownLease(String name, LeaseTerms terms) {
+		List<Lease> present = present(name, terms);
+		boolean mine = present.stream()
+			.allMatch((lease) -> lease.isHeld() && lease.owner().isOnly(Thread.currentThread()));
+		return mine ? Holders.first(present) : null;
+	}
+
+	/**
+	 * Return the leases by which this process alone keeps a lock unavailable.
+	 */
+	private List<Lease> present(String name, LeaseTerms terms) {
 		LocalQueue queue = this.queues.find(name);
-		Lease mine = (queue != null) ? queue.present() : null;
-		return (mine != null && mine.isHeld() && mine.owner().isOnly(Thread.currentThread())) ? mine : null;
+		return (queue != null) ? queue.present(Math.max(1, terms.permits())) : List.of();
 	}
 
 	/**
@@ -129,7 +156,7 @@ final class LockAcquirer {
 	 */
 	private LockEngine.Attempt awaitTurn(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		refuseIfUnwanted(name);
-		Lease own = ownLease(name);
+		Lease own = ownLease(name, terms);
 		if (own != null && (own.isRenewing() || own.remaining().compareTo(terms.waitUpTo()) > 0)) {
 			return new LockEngine.Refused(new LockRefusal(name, own.describe(this.settings.acquirer()), Duration.ZERO));
 		}
@@ -169,7 +196,7 @@ final class LockAcquirer {
 
 	private LockEngine.Attempt tryOnce(String name, LeaseTerms terms) {
 		refuseIfUnwanted(name);
-		LockRefusal refusal = refuseHere(name);
+		LockRefusal refusal = refuseHere(name, terms);
 		if (refusal != null) {
 			return new LockEngine.Refused(refusal);
 		}
@@ -191,16 +218,14 @@ final class LockAcquirer {
 	 * other processes or are about to send a request, would overtake all of them. The
 	 * reason is that others learn of a release only when a majority has it.
 	 */
-	private @Nullable LockRefusal refuseHere(String name) {
-		LocalQueue queue = this.queues.find(name);
-		if (queue == null) {
-			return null;
-		}
-		Lease mine = queue.present();
+	private @Nullable LockRefusal refuseHere(String name, LeaseTerms terms) {
+		Lease mine = Holders.first(present(name, terms));
 		if (mine != null) {
 			return new LockRefusal(name, mine.describe(this.settings.acquirer()), Duration.ZERO);
 		}
-		return queue.letsOthersGoFirst() ? new Outcome.OthersFirst().refusal(name, Duration.ZERO) : null;
+		LocalQueue queue = this.queues.find(name);
+		return (queue != null && queue.letsOthersGoFirst()) ? new Outcome.OthersFirst().refusal(name, Duration.ZERO)
+				: null;
 	}
 
 	private LockEngine.Attempt accept(LeasedLock handle) {

@@ -1,8 +1,10 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import dev.dblock.LockException;
 import dev.dblock.LockInfo;
@@ -69,6 +71,8 @@ final class LockRequests {
 
 	private final LockClock clock;
 
+	private final PermitNumbers permits;
+
 	LockRequests(LockRepository repository, String acquirer, LeaseReleaser releaser, LeaseKeeper keeper,
 			LockClock clock) {
 		this.repository = repository;
@@ -76,6 +80,7 @@ final class LockRequests {
 		this.releaser = releaser;
 		this.keeper = keeper;
 		this.clock = clock;
+		this.permits = new PermitNumbers(clock);
 	}
 
 	private Duration left(LeaseDeadline end) {
@@ -100,7 +105,7 @@ final class LockRequests {
 		Duration left = limit;
 		RuntimeException failure = null;
 		while (true) {
-			LeaseKey key = new LeaseKey(queue.name(), this.clock.newId());
+			LeaseKey key = LeaseKey.of(queue.name(), this.clock.newId(), terms.permits());
 			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 			AcquireAnswer.Refused refused;
 			try {
@@ -109,8 +114,9 @@ final class LockRequests {
 				AcquireAnswer answer = this.repository
 					.acquire((terms.claim() != null) ? request.withClaim(terms.claim()) : request);
 				if (answer instanceof AcquireAnswer.Granted granted) {
-					Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
-							granted.fenceRaised(), granted.claimed());
+					this.permits.compare(queue.name(), terms.permits(), granted);
+					Grant grant = new Grant(key.granted(granted.permit()), granted.token(), granted.lastToken(),
+							granted.acquiredAt(), why, granted.fenceRaised(), granted.claimed());
 					return granted(queue, waiter,
 							new Lease(grant, terms, Thread.currentThread(), deadline, this.clock));
 				}
@@ -139,8 +145,9 @@ final class LockRequests {
 				this.releaser.releaseDoubtful(key, deadline, left, terms.inDoubt(key, ex));
 				throw ex;
 			}
-			GivenUp late = this.releaser.findGivenUp(refused.lock());
+			GivenUp late = findGivenUp(refused);
 			if (late == null) {
+				this.permits.compare(queue.name(), terms.permits(), refused);
 				return new Outcome.Refused(refused.lock(), refused.verdict());
 			}
 			failure = (failure != null) ? failure : appliedLate(key.name());
@@ -149,6 +156,14 @@ final class LockRequests {
 			}
 			left = left(end);
 		}
+	}
+
+	private @Nullable GivenUp findGivenUp(AcquireAnswer.Refused refused) {
+		return Stream.concat(Stream.of(refused.lock()), refused.permits().stream())
+			.map(this.releaser::findGivenUp)
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
 	}
 
 	private boolean isTooLate(LeaseDeadline end) {
@@ -213,7 +228,7 @@ final class LockRequests {
 	 * cannot be granted, but one of them may still know its holder.
 	 */
 	private Outcome whoHolds(LeaseKey key, DataAccessException failure) {
-		if (!(failure instanceof QueryTimeoutException)) {
+		if (!(failure instanceof QueryTimeoutException) || key.permits() > 1) {
 			return new Outcome.Failed(failure);
 		}
 		try {

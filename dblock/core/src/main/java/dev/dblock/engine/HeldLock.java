@@ -24,6 +24,8 @@ public interface HeldLock extends LockHandle {
 	 * {@linkplain LockEngine#complete completed}
 	 * @return ends the re-entry; to be run when the work has ended
 	 * @throws dev.dblock.LockLostException if the lock is no longer held
+	 * @throws IllegalStateException if this is one of several permits, and the work would
+	 * have requested fewer of them or a plain lock
 	 * @throws dev.dblock.LockInterruptedException if the thread was interrupted during
 	 * the request; its interrupt status is set
 	 * @throws org.springframework.dao.DataAccessException if the request to the server

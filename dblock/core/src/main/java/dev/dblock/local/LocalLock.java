@@ -47,6 +47,10 @@ final class LocalLock {
 
 	private long releasedAt;
 
+	private int permits;
+
+	private int earlierPermits;
+
 	/** The requests to the holder to run once more. */
 	private Requests requests = new Requests(false);
 
@@ -70,8 +74,9 @@ final class LocalLock {
 		ClaimRecord.Request claim = request.claimRequest();
 		ClaimRecord.Decision decision = (claim != null && !mine) ? record(claim.key()).decide(claim, state(now), now)
 				: null;
-		if (!mine && (isTaken(now) || (decision != null && !decision.granted()))) {
-			return new AcquireAnswer.Refused(info(request.key().name(), now),
+		if (!mine && (isTaken(now) || (decision != null && !decision.granted())
+				|| (request.key().permits() == 0 && this.permits > 1))) {
+			return new AcquireAnswer.Refused(info(request.key().id(), now),
 					(decision != null) ? decision.refusal() : null);
 		}
 		if (!mine) {
@@ -82,7 +87,8 @@ final class LocalLock {
 		}
 		return new AcquireAnswer.Granted(this.token - request.tokens() + 1, this.token,
 				Instant.ofEpochMilli(this.acquiredAt), false,
-				(claim != null) ? record(claim.key()).claimed(claim.id()) : null);
+				(claim != null) ? record(claim.key()).claimed(claim.id()) : null, request.key().permit(),
+				(this.earlierPermits != this.permits) ? this.earlierPermits : 0);
 	}
 
 	private ClaimRecord record(Claim.Key key) {
@@ -135,6 +141,10 @@ final class LocalLock {
 		this.expiresAt = endOf(this.leaseMillis, now);
 		this.releasedAt = 0;
 		this.requests = new Requests(request.askable());
+		if (request.key().permits() > 0) {
+			this.earlierPermits = this.permits;
+			this.permits = request.key().permits();
+		}
 	}
 
 	boolean renew(String by, long now) {
@@ -218,7 +228,8 @@ final class LocalLock {
 		boolean taken = isTaken(now);
 		return new LockInfo(name, taken && this.holder != null, this.holder, this.acquirer, this.thread, this.why,
 				this.token, instant(this.acquiredAt), instant(this.updatedAt), instant(this.expiresAt),
-				instant(this.releasedAt), taken ? Duration.ofMillis(this.expiresAt - now) : Duration.ZERO);
+				instant(this.releasedAt), taken ? Duration.ofMillis(this.expiresAt - now) : Duration.ZERO,
+				this.permits);
 	}
 
 	private static @Nullable Instant instant(long millis) {

@@ -58,18 +58,22 @@ public final class LocalLockRepository implements LockRepository {
 
 	@Override
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
-		return this.store.change(lease.name(), (lock, now) -> lock.extend(lease.holder(), atLeast, now));
+		return this.store.change(lease.id(), (lock, now) -> lock.extend(lease.holder(), atLeast, now));
 	}
 
 	@Override
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
-		return this.store.change(lease.name(), (lock, now) -> lock.extendExactly(lease.holder(), duration, now));
+		return this.store.change(lease.id(), (lock, now) -> lock.extendExactly(lease.holder(), duration, now));
 	}
 
 	@Override
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
-		return this.store.free(lease.name(), (lock, now) -> lock.release(lease.holder(), minHoldLeft, end, now));
+		boolean released = false;
+		for (String id : lease.ids()) {
+			released |= this.store.free(id, (lock, now) -> lock.release(lease.holder(), minHoldLeft, end, now));
+		}
+		return released;
 	}
 
 	@Override
@@ -79,7 +83,7 @@ public final class LocalLockRepository implements LockRepository {
 
 	@Override
 	public Optional<String> closeRequests(LeaseKey lease, @Nullable String seen, Duration timeout) {
-		return this.store.read(lease.name(), (lock, now) -> lock.closeRequests(lease.holder(), seen))
+		return this.store.read(lease.id(), (lock, now) -> lock.closeRequests(lease.holder(), seen))
 			.flatMap(Function.identity());
 	}
 

@@ -101,8 +101,24 @@ public final class LocalLockStore implements ClaimRecords {
 				forgetUnused();
 				this.roomForNames = Math.max(ROOM, 2 * this.locks.size());
 			}
-			return this.locks.computeIfAbsent(request.key().name(), (name) -> new LocalLock()).acquire(request, now());
+			return (request.key().permit() == 0) ? acquireAny(request) : acquireOne(request);
 		}
+	}
+
+	private AcquireAnswer acquireOne(AcquireRequest request) {
+		return this.locks.computeIfAbsent(request.key().id(), (id) -> new LocalLock()).acquire(request, now());
+	}
+
+	private AcquireAnswer acquireAny(AcquireRequest request) {
+		List<LockInfo> held = new ArrayList<>();
+		for (int permit = 1; permit <= request.key().permits(); permit++) {
+			AcquireAnswer answer = acquireOne(request.forPermit(permit));
+			if (!(answer instanceof AcquireAnswer.Refused refused)) {
+				return answer;
+			}
+			held.add(refused.lock());
+		}
+		return new AcquireAnswer.Refused(held);
 	}
 
 	void forgetUnused() {
@@ -117,9 +133,9 @@ public final class LocalLockStore implements ClaimRecords {
 		synchronized (this.locks) {
 			long now = now();
 			for (LeaseKey lease : leases) {
-				LocalLock lock = this.locks.get(lease.name());
+				LocalLock lock = this.locks.get(lease.id());
 				if (lock == null || !lock.renew(lease.holder(), now)) {
-					gone.put(lease, Optional.ofNullable(lock).map((found) -> found.info(lease.name(), now)));
+					gone.put(lease, Optional.ofNullable(lock).map((found) -> found.info(lease.id(), now)));
 				}
 			}
 		}

@@ -55,6 +55,16 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	}
 
 	/**
+	 * Return the same attempt for one of the permits of the lock.
+	 * @param permit the number of the permit
+	 * @return the request
+	 */
+	public AcquireRequest forPermit(int permit) {
+		return new AcquireRequest(this.key.granted(permit), this.lease, this.acquirer, this.thread, this.why,
+				this.timeout, this.tokens, this.claim, this.askable);
+	}
+
+	/**
 	 * Return the claim as the rules for its record see it.
 	 * @return the claim; {@code null} for a plain lock
 	 */

@@ -2,6 +2,8 @@ package dev.dblock.store;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -365,6 +367,14 @@ public interface LockRepository {
 			 */
 			public Refused(LockInfo lock, Claim.@Nullable Verdict verdict) {
 				this(lock, verdict, List.of());
+			}
+
+			/**
+			 * Create the answer for a lock whose permits all have other holders.
+			 * @param permits the states of all permits
+			 */
+			public Refused(List<LockInfo> permits) {
+				this(Collections.min(permits, Comparator.comparing(LockInfo::remaining)), null, List.copyOf(permits));
 			}
 
 		}

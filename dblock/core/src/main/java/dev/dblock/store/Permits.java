@@ -49,6 +49,17 @@ public final class Permits {
 	}
 
 	/**
+	 * Return the number of a permit of a known lock, whose own name may look like that of
+	 * a permit.
+	 * @param id the name under which it is stored
+	 * @param lock the full name of the lock
+	 * @return the number
+	 */
+	public static int numberOf(String id, String lock) {
+		return id.equals(lock) ? 1 : numberOf(id);
+	}
+
+	/**
 	 * Return the number of a permit.
 	 * @param id the name under which it is stored
 	 * @return the number; 1 if that is the name of a lock

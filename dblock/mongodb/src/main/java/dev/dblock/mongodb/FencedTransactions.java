@@ -120,7 +120,7 @@ final class FencedTransactions {
 	 */
 	Written write(MongoClient client, ClientSession session, LeaseKey lease, long token, int slot) {
 		return write(session.getTransactionOptions(), lease,
-				() -> this.fences.write(client.getDatabase(database().name()), session, lease.name(), slot, token));
+				() -> this.fences.write(client.getDatabase(database().name()), session, lease.id(), slot, token));
 	}
 
 	/**
@@ -167,7 +167,7 @@ final class FencedTransactions {
 			return this.requests.isHeld(lease);
 		}
 		catch (RuntimeException ex) {
-			logger.debug("It is unknown who holds the lock '{}' after a conflict", lease.name(), ex);
+			logger.debug("It is unknown who holds the lock '{}' after a conflict", lease.id(), ex);
 			return true;
 		}
 	}

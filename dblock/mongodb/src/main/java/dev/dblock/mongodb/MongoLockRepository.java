@@ -276,7 +276,7 @@ public final class MongoLockRepository implements LockRepository {
 				(statements, store) -> acquire(statements, store, request));
 		if (acquired.fencePending() && this.settings.fenceTransactions()
 				&& acquired.answer() instanceof AcquireAnswer.Granted grant) {
-			return raiseFence(request.key().name(), grant, request.timeout(),
+			return raiseFence(request.key().granted(grant.permit()).id(), grant, request.timeout(),
 					request.timeout().minusNanos(System.nanoTime() - sent));
 		}
 		return acquired.answer();
@@ -301,7 +301,7 @@ public final class MongoLockRepository implements LockRepository {
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
 						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true,
-								grant.claimed());
+								grant.claimed(), grant.permit(), grant.earlierPermits());
 					});
 	}
 
@@ -324,9 +324,9 @@ public final class MongoLockRepository implements LockRepository {
 
 	void settleFence(LeaseKey lease, long token, List<Integer> slots) {
 		this.access.get()
-			.executeOnFencesWithin("wait for earlier transactions under the lock '" + lease.name() + "'",
+			.executeOnFencesWithin("wait for earlier transactions under the lock '" + lease.id() + "'",
 					LONGEST_SETTLEMENT, (store) -> {
-						fences().raise(store, lease.name(), slots, token);
+						fences().raise(store, lease.id(), slots, token);
 						return true;
 					});
 	}
@@ -335,7 +335,7 @@ public final class MongoLockRepository implements LockRepository {
 	 * Return whether an acquisition is the holder according to the server.
 	 */
 	boolean isHeld(LeaseKey lease) {
-		return find(lease.name()).filter((info) -> info.held() && lease.holder().equals(info.holder())).isPresent();
+		return find(lease.id()).filter((info) -> info.held() && lease.holder().equals(info.holder())).isPresent();
 	}
 
 	/**
@@ -373,13 +373,13 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
-		return execute("extend the lock '" + lease.name() + "'", timeout,
+		return execute("extend the lock '" + lease.id() + "'", timeout,
 				(statements, store) -> statements.extend(store, lease, atLeast));
 	}
 
 	@Override
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
-		return execute("extend the lock '" + lease.name() + "'", timeout,
+		return execute("extend the lock '" + lease.id() + "'", timeout,
 				(statements, store) -> statements.extendExactly(store, lease, duration));
 	}
 
@@ -403,7 +403,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public Optional<String> closeRequests(LeaseKey lease, @Nullable String seen, Duration timeout) {
-		return execute("look for requests to run once more under the lock '" + lease.name() + "'", timeout,
+		return execute("look for requests to run once more under the lock '" + lease.id() + "'", timeout,
 				(statements, store) -> statements.closeRequests(store, lease, seen));
 	}
 

@@ -76,7 +76,7 @@ final class ReactiveTransactionFence extends MongoFence {
 			return Written.DONE;
 		}
 		Written written = fenced().write(this.session.getTransactionOptions(), lease,
-				() -> fenced().fences().isWritten(token, write(lease.name(), slot, token).block()));
+				() -> fenced().fences().isWritten(token, write(lease.id(), slot, token).block()));
 		return translated(written, this.factory.getExceptionTranslator());
 	}
 

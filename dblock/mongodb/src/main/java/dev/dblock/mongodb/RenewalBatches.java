@@ -23,10 +23,10 @@ final class RenewalBatches {
 	 * @return the description
 	 */
 	static String describe(List<LeaseKey> leases) {
-		String first = leases.get(0).name();
+		String first = leases.get(0).id();
 		return switch (leases.size()) {
 			case 1 -> "renew the lock '" + first + "'";
-			case 2 -> "renew the locks '" + first + "' and '" + leases.get(1).name() + "'";
+			case 2 -> "renew the locks '" + first + "' and '" + leases.get(1).id() + "'";
 			default -> "renew the lock '" + first + "' and " + (leases.size() - 1) + " others";
 		};
 	}

@@ -14,7 +14,6 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
 import dev.dblock.simulation.scheduler.Scheduler;
-import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import org.bson.BsonDocument;
 
@@ -83,19 +82,23 @@ final class Judge {
 	}
 
 	/**
-	 * Called in the store when it has granted a lock. Each other section of the name must
-	 * know that it has lost the lock, by its own clocks.
+	 * Called in the store when it has granted a lock or a permit. Each other section of
+	 * it must know that it has lost it, by its own clocks.
+	 * @param key the acquisition, whose permit is known
 	 * @param token the first of the tokens that were granted
 	 */
-	void granted(Instance instance, AcquireRequest request, long token) {
-		String name = request.key().name();
+	void granted(Instance instance, LeaseKey key, long token) {
+		String name = key.id();
+		if (key.permit() > Math.max(1, key.permits())) {
+			this.journal.violation("'%s' was granted to a request for %d permits".formatted(name, key.permits()));
+		}
 		this.journal.add("grant " + name + " " + token + " to " + instance.name());
 		this.journal.count("grants");
-		if (token <= this.granted.getOrDefault(name, 0L) && !request.key().equals(this.holders.get(name))) {
+		if (token <= this.granted.getOrDefault(name, 0L) && !key.equals(this.holders.get(name))) {
 			this.journal
 				.violation("token %d of '%s' was granted after %d".formatted(token, name, this.granted.get(name)));
 		}
-		if (!request.key().equals(this.holders.put(name, request.key()))) {
+		if (!key.equals(this.holders.put(name, key))) {
 			requireMinHold(name, "granted to " + instance.name());
 			this.grantedNanos.put(name, this.scheduler.now());
 		}
@@ -295,7 +298,7 @@ final class Judge {
 	 */
 	void released(LeaseKey by, String holder) {
 		if (!by.holder().equals(holder)) {
-			this.journal.violation("'%s', held by %s, was released by %s".formatted(by.name(), holder, by.holder()));
+			this.journal.violation("'%s', held by %s, was released by %s".formatted(by.ids(), holder, by.holder()));
 		}
 	}
 
@@ -338,8 +341,8 @@ final class Judge {
 	 * Called in the store when it has prolonged leases that may have ended before.
 	 */
 	void prolonged(LeaseKey lease, Duration before) {
-		if (before.isZero() && !this.stored.apply(lease.name()).isZero()) {
-			revived(lease.name());
+		if (before.isZero() && !this.stored.apply(lease.id()).isZero()) {
+			revived(lease.id());
 		}
 	}
 

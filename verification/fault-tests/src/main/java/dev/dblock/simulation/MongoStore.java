@@ -33,6 +33,7 @@ import dev.dblock.simulation.server.SimulatedServer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.Permits;
 import org.bson.BsonArray;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
@@ -319,7 +320,8 @@ final class MongoStore implements Store {
 			// The classic dialect reserves no more for a new document
 			int tokens = (this.pipelines || after.containsKey("fencePending")) ? request.tokens()
 					: Math.min(AcquireRequest.USUAL_TOKENS, request.tokens());
-			this.world.judge().granted(grant.instance(), request, after.getInt64("token").getValue() - tokens + 1);
+			LeaseKey key = request.key().granted(Permits.numberOf(name, request.key().name()));
+			this.world.judge().granted(grant.instance(), key, after.getInt64("token").getValue() - tokens + 1);
 		}
 		if (write.releases != null && previous != null && holder == null) {
 			this.world.judge().released(write.releases, previous);

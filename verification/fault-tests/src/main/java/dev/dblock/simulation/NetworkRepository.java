@@ -65,7 +65,7 @@ final class NetworkRepository implements LockRepository {
 				request.askable());
 		Consumer<AcquireAnswer> applied = (answer) -> {
 			if (answer instanceof AcquireAnswer.Granted grant) {
-				this.judge.granted(this.instance, request, grant.token());
+				this.judge.granted(this.instance, request.key().granted(grant.permit()), grant.token());
 			}
 		};
 		try {
@@ -101,7 +101,7 @@ final class NetworkRepository implements LockRepository {
 	}
 
 	private Duration left(LeaseKey lease) {
-		return this.store.find(lease.name()).map(LockInfo::remaining).orElse(Duration.ZERO);
+		return this.store.find(lease.id()).map(LockInfo::remaining).orElse(Duration.ZERO);
 	}
 
 	/**
@@ -112,11 +112,11 @@ final class NetworkRepository implements LockRepository {
 		List<Optional<Instant>> before = this.network.atServer(() -> changes(lease));
 		return this.network.send(
 				() -> before.equals(changes(lease)) && this.store.extendExactly(lease, duration.plus(KEPT), timeout),
-				timeout, (changed) -> this.judge.changed(lease.name()));
+				timeout, (changed) -> this.judge.changed(lease.id()));
 	}
 
 	private List<Optional<Instant>> changes(LeaseKey lease) {
-		Optional<LockInfo> lock = this.store.find(lease.name());
+		Optional<LockInfo> lock = this.store.find(lease.id());
 		return List.of(lock.map(LockInfo::updatedAt), lock.map(LockInfo::expiresAt));
 	}
 
@@ -124,13 +124,20 @@ final class NetworkRepository implements LockRepository {
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Claim.@Nullable End end,
 			Duration timeout) {
 		return send(() -> {
-			LockInfo before = this.store.find(lease.name()).orElse(null);
+			List<LockInfo> before = lease.ids().stream().map(this.store::find).flatMap(Optional::stream).toList();
 			boolean released = this.store.release(lease, minHoldLeft, mark, end, timeout);
-			if (released && before != null && before.held() && before.holder() != null) {
-				this.judge.released(lease, before.holder());
+			for (LockInfo lock : before) {
+				String holder = lock.holder();
+				if (lock.held() && holder != null && !isHolder(lock.name(), holder)) {
+					this.judge.released(lease, holder);
+				}
 			}
 			return released;
 		}, timeout);
+	}
+
+	private boolean isHolder(String name, String holder) {
+		return this.store.find(name).filter((lock) -> holder.equals(lock.holder())).isPresent();
 	}
 
 	@Override

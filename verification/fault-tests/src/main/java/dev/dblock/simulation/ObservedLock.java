@@ -2,6 +2,7 @@ package dev.dblock.simulation;
 
 import dev.dblock.LockHandle;
 import dev.dblock.simulation.scheduler.SimulatedThread;
+import dev.dblock.store.Permits;
 
 /**
  * A handle, and what its section has seen of it.
@@ -14,7 +15,7 @@ final class ObservedLock {
 
 	private final LockHandle handle;
 
-	/** Read only once, since methods of a handle can be stalled. */
+	/** That of its permit. Read only once, since methods of a handle can be stalled. */
 	private final String name;
 
 	private final long token;
@@ -37,7 +38,7 @@ final class ObservedLock {
 		this.instance = instance;
 		this.owner = owner;
 		this.handle = handle;
-		this.name = handle.name();
+		this.name = Permits.id(handle.name(), handle.permit());
 		this.token = handle.token();
 	}
 

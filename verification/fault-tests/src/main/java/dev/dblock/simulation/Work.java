@@ -28,6 +28,7 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobRun;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.simulation.scheduler.SimulatedThread;
+import dev.dblock.store.Permits;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -147,7 +148,8 @@ final class Work {
 	}
 
 	private ObservedLock acquire(String name, LockOptions options) {
-		this.instance.waiting(name, 1);
+		List<String> wanted = Permits.ids(name, (options.permits() != null) ? options.permits() : 1);
+		wanted.forEach((id) -> this.instance.waiting(id, 1));
 		long began = this.world.scheduler().now();
 		LockHandle handle;
 		try {
@@ -158,7 +160,7 @@ final class Work {
 			throw ex;
 		}
 		finally {
-			this.instance.waiting(name, -1);
+			wanted.forEach((id) -> this.instance.waiting(id, -1));
 		}
 		return this.judge.entered(this.instance, handle);
 	}
@@ -574,6 +576,35 @@ final class Work {
 	}
 
 	/**
+	 * Hold one or two permits. Their number differs, as during a rolling update.
+	 */
+	private void permits(String name) throws Throwable {
+		LockOptions options = options().permits((this.random.nextInt(4) == 0) ? 3 : 2);
+		ObservedLock lock = acquire("export", options);
+		under(lock, () -> {
+			work(lock, 3, SECOND);
+			LockHandle second = this.template.tryAcquire("export", LockOptions.lease(LEASE).permits(3)).orElse(null);
+			if (second != null) {
+				ObservedLock another = this.judge.entered(this.instance, second);
+				under(another, () -> work(another, 2, SECOND / 2));
+			}
+			if (this.random.nextInt(8) == 0) {
+				requireRefused("export");
+			}
+		});
+	}
+
+	/**
+	 * Check that a plain lock is not granted beside permits.
+	 */
+	private void requireRefused(String name) {
+		this.template.tryAcquire(name, LockOptions.lease(LEASE)).ifPresent((handle) -> {
+			this.world.journal().violation("a plain lock was granted beside permits", this.thread);
+			handle.close();
+		});
+	}
+
+	/**
 	 * Bring something up to date, or let the holder do it once more.
 	 */
 	private void runAgain(String name) {
@@ -645,7 +676,7 @@ final class Work {
 		EXTEND(Work::extend), CLOSE_ELSEWHERE(Work::closeElsewhere), CLOSE_DURING_EXTENSION(Work::closeDuringExtension),
 		FORCE(Work::force), KEEP_UNTIL_SHUTDOWN(Work::keepUntilShutdown), LOCK_VIEW(Work::lockView),
 		RELEASE(Work::release), SEQUENCE(Work::sequence), PLANNED_TIME(Work::plannedTime), INSPECT(Work::inspect),
-		RUN_AGAIN(Work::runAgain), FENCED_COMMITS(Work::fencedCommits);
+		RUN_AGAIN(Work::runAgain), PERMITS(Work::permits), FENCED_COMMITS(Work::fencedCommits);
 
 		/** All that any store has. */
 		private static final List<Kind> ALL = List.of(values()).subList(0, FENCED_COMMITS.ordinal());

@@ -110,7 +110,7 @@ public class SharedLock {
 	@Operation
 	public void workIfFree() {
 		LocalQueue known = this.queues.find(NAME);
-		if (known != null && (known.present() != null || known.letsOthersGoFirst())) {
+		if (known != null && (!known.present(1).isEmpty() || known.letsOthersGoFirst())) {
 			return;
 		}
 		LocalQueue queue = this.queues.enter(NAME);

@@ -124,9 +124,11 @@ final class HeadRequest {
 
 	/**
 	 * Record that the head has the lock without a request.
+	 * @param oneOfSeveral whether the lock has several permits, so that the last answer
+	 * still applies to the others
 	 */
-	void handedOver() {
-		this.plan = null;
+	void handedOver(boolean oneOfSeveral) {
+		this.plan = oneOfSeveral ? this.plan : null;
 		this.inProgress = false;
 	}
 

@@ -1,7 +1,9 @@
 package dev.dblock.core.queue;
 
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -66,9 +68,9 @@ public final class LocalQueue {
 
 	private boolean removed;
 
-	// The lease of this process, and its releases in progress
+	// The leases of this process, and its releases in progress
 
-	private volatile @Nullable Lease holder;
+	private final Holders holders = new Holders();
 
 	private final HandOffStreak streak;
 
@@ -128,7 +130,7 @@ public final class LocalQueue {
 	 * queue has a holder, and then without the queue's monitor.
 	 */
 	public void leave() {
-		if (VISITORS.decrementAndGet(this) == 0 && this.holder == null) {
+		if (VISITORS.decrementAndGet(this) == 0 && this.holders.isEmpty()) {
 			removeIfIdle();
 		}
 	}
@@ -139,31 +141,37 @@ public final class LocalQueue {
 	 * one.
 	 */
 	private synchronized void removeIfIdle() {
-		boolean idle = this.holder == null && this.waiters.isEmpty() && this.releases.isEmpty() && this.visitors == 0;
+		boolean idle = this.holders.isEmpty() && this.waiters.isEmpty() && this.releases.isEmpty()
+				&& this.visitors == 0;
 		this.removed |= idle && this.removal.test(this);
 	}
 
 	/**
-	 * Return the lease that this process holds, as far as it can be trusted.
+	 * Return the leases that this process holds, as far as they can be trusted.
 	 */
-	public synchronized @Nullable Lease holder() {
-		Lease lease = this.holder;
-		return (lease != null && lease.isHeld()) ? lease : null;
+	public synchronized List<Lease> holders() {
+		return this.holders.all(Lease::isHeld);
 	}
 
 	/**
-	 * Return the lease by which this process keeps the lock held: the one that it holds,
-	 * or the one that it is releasing.
+	 * Return the leases by which this process alone keeps the lock unavailable: those
+	 * that it holds, and one that it is releasing.
+	 * @param permits how many permits the lock has
+	 * @return as many leases as the lock has permits, or none
 	 */
-	public synchronized @Nullable Lease present() {
-		Lease lease = this.holder;
-		if (this.releases.leftNanos(now()) > 0) {
-			lease = (lease != null) ? lease : this.releases.returned();
+	public synchronized List<Lease> present(int permits) {
+		boolean releasing = this.releases.leftNanos(now()) > 0;
+		List<Lease> present = new ArrayList<>(
+				this.holders.all((lease) -> (releasing || lease.end() == null) && isTrusted(lease)));
+		Lease returned = this.releases.returned();
+		if (releasing && returned != null && present.size() < permits && isTrusted(returned)) {
+			present.add(returned);
 		}
-		else if (lease != null && lease.end() != null) {
-			return null;
-		}
-		return (lease != null && !lease.isOver() && !lease.isUnproven()) ? lease : null;
+		return (present.size() >= permits) ? present : List.of();
+	}
+
+	private static boolean isTrusted(Lease lease) {
+		return !lease.isOver() && !lease.isUnproven();
 	}
 
 	/**
@@ -185,7 +193,16 @@ public final class LocalQueue {
 	}
 
 	private boolean isHeadDue(long now) {
-		return this.holder == null && this.request.goesFirst(now);
+		Waiter head = head();
+		return (head == null || !isHeldFor(head)) && this.request.goesFirst(now);
+	}
+
+	/**
+	 * Return whether this process holds all that a waiter could get, as far as the queue
+	 * knows.
+	 */
+	private boolean isHeldFor(Waiter waiter) {
+		return this.holders.all((lease) -> true).size() >= waiter.permits();
 	}
 
 	/**
@@ -228,7 +245,7 @@ public final class LocalQueue {
 		}
 		long pauseNanos = pauseBeforeAsking(waiter);
 		if (pauseNanos <= 0 && (leftNanos > 0 || asksAtLast(waiter))) {
-			return ask();
+			return ask(waiter);
 		}
 		if (leftNanos > 0) {
 			boolean elsewhere = pauseNanos < Long.MAX_VALUE && (plan() != null || isYielding());
@@ -238,7 +255,7 @@ public final class LocalQueue {
 		Outcome.Unavailable known = known(waiter, acquirer);
 		// The head may wake up late, so its last request can begin after that time too
 		if (known == null && pauseBeforeAsking(waiter) <= 0 && asksAtLast(waiter)) {
-			return ask();
+			return ask(waiter);
 		}
 		if (known == null && answerNanos + leftNanos > 0) {
 			return new Turn.Park(answerNanos + leftNanos, Turn.Awaited.ANSWER);
@@ -247,8 +264,8 @@ public final class LocalQueue {
 		return new Turn.GiveUp(known);
 	}
 
-	private Turn ask() {
-		return new Turn.Ask(this.request.begin(this.holder != null));
+	private Turn ask(Waiter waiter) {
+		return new Turn.Ask(this.request.begin(isHeldFor(waiter)));
 	}
 
 	/**
@@ -269,7 +286,7 @@ public final class LocalQueue {
 	 * answer is pending
 	 */
 	private Outcome.@Nullable Unavailable known(Waiter waiter, String acquirer) {
-		Lease mine = present();
+		Lease mine = Holders.first(present(waiter.permits()));
 		if (mine != null) {
 			return new Outcome.Refused(mine.describe(acquirer));
 		}
@@ -314,10 +331,13 @@ public final class LocalQueue {
 		if (head() != waiter) {
 			return Long.MAX_VALUE;
 		}
-		if (this.holder != null && !this.holder.isOver()) {
-			return Math.min(SAFETY_NANOS, this.holder.remainingNanos());
+		List<Lease> held = this.holders.all((lease) -> !lease.isOver());
+		Lease first = (held.size() >= waiter.permits()) ? Holders.first(held) : null;
+		if (first != null) {
+			return Math.min(SAFETY_NANOS, first.remainingNanos());
 		}
-		return this.releases.leftNanos(now);
+		boolean oneIsReleased = held.size() + this.releases.count() >= waiter.permits();
+		return oneIsReleased ? this.releases.leftNanos(now) : 0;
 	}
 
 	/**
@@ -354,7 +374,7 @@ public final class LocalQueue {
 	 * @param waiter the thread's place in the queue, if it had one
 	 */
 	public synchronized void granted(Lease lease, @Nullable Waiter waiter) {
-		this.holder = lease;
+		this.holders.add(lease);
 		this.streak.granted();
 		boolean afterOthers = this.request.granted(waiter != null);
 		if (waiter != null) {
@@ -374,10 +394,12 @@ public final class LocalQueue {
 	 * Record that a lease of this process has ended without a hand-over.
 	 */
 	public synchronized void ended(Lease lease) {
-		if (this.holder == lease) {
-			this.holder = null;
+		if (this.holders.remove(lease)) {
 			this.releases.returned(lease);
-			signal();
+			// Otherwise, the end of the release is the signal
+			if (lease.key().permits() <= 1 || this.releases.isEmpty()) {
+				signal();
+			}
 			removeIfIdle();
 		}
 	}
@@ -397,8 +419,8 @@ public final class LocalQueue {
 		}
 		Lease successor = lease.successor(next.terms(), next.thread());
 		LeasedLock handle = keep.apply(successor);
-		this.holder = successor;
-		this.request.handedOver();
+		this.holders.add(successor);
+		this.request.handedOver(next.permits() > 1);
 		this.waiters.remove(next);
 		this.streak.handedOver();
 		next.hand(handle);
@@ -407,7 +429,7 @@ public final class LocalQueue {
 
 	private @Nullable Waiter successor(Lease lease) {
 		Waiter next = head();
-		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver()
+		boolean possible = this.holders.contains(lease) && next != null && lease.canBeHandedOver()
 				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(now());
 		return possible ? next : null;
 	}

@@ -1,14 +1,17 @@
 package dev.dblock.core.queue;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.settings.EngineSettings;
+import dev.dblock.store.Permits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,18 +105,28 @@ public final class LocalQueues {
 	 * Return the stored state of a lock, with its present owner if this process holds it.
 	 */
 	public LockInfo withOwner(LockInfo stored) {
-		LocalQueue queue = find(stored.name());
-		Lease mine = (queue != null) ? queue.holder() : null;
-		return (mine != null && mine.key().holder().equals(stored.holder())) ? mine.describe(stored) : stored;
+		return named(stored.name()).flatMap((queue) -> queue.holders().stream())
+			.filter((mine) -> mine.key().holder().equals(stored.holder()))
+			.findFirst()
+			.map((mine) -> mine.describe(stored))
+			.orElse(stored);
 	}
 
 	/**
-	 * Signal that a lock may be free.
+	 * Signal that a lock, or a permit of one, may be free.
+	 * @param id the name under which it is stored
 	 * @return whether a thread waits for it
 	 */
-	public boolean signal(String name) {
-		LocalQueue queue = this.byName.get(name);
-		return queue != null && queue.signal();
+	public boolean signal(String id) {
+		return named(id).filter(LocalQueue::signal).count() > 0;
+	}
+
+	/**
+	 * Return the queue of the name under which something is stored, and if it can be a
+	 * permit, also that of its lock.
+	 */
+	private Stream<LocalQueue> named(String id) {
+		return Stream.of(id, Permits.lockOf(id)).distinct().map(this.byName::get).filter(Objects::nonNull);
 	}
 
 	public void signalAll() {

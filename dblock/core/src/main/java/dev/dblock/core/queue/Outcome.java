@@ -120,7 +120,8 @@ public sealed interface Outcome {
 		@Override
 		public boolean showsReleaseSince(Unavailable before) {
 			LockInfo earlier = (before instanceof Refused refused) ? refused.holder : null;
-			return earlier != null && this.holder != null && earlier.token() != this.holder.token();
+			return earlier != null && this.holder != null && earlier.name().equals(this.holder.name())
+					&& earlier.token() != this.holder.token();
 		}
 
 		@Override

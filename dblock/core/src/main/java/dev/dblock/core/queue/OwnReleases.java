@@ -43,6 +43,10 @@ final class OwnReleases {
 		return this.count == 0;
 	}
 
+	int count() {
+		return this.count;
+	}
+
 	/**
 	 * Return how long the waiters have to wait for a release: zero without one, and
 	 * negative if it takes too long.

@@ -35,11 +35,19 @@ public class Waiter {
 	}
 
 	/**
+	 * Return how many holders the lock can have at the same time.
+	 */
+	int permits() {
+		return Math.max(1, this.terms.permits());
+	}
+
+	/**
 	 * Return whether this waiter can continue under a lease that was acquired on other
 	 * terms. It cannot if the store records its terms with a grant.
 	 */
 	boolean canFollow(LeaseTerms others) {
-		return !this.terms.isRecorded() && this.terms.autoRenew() && this.terms.lease().equals(others.lease());
+		return !this.terms.isRecorded() && this.terms.autoRenew() && this.terms.lease().equals(others.lease())
+				&& this.terms.permits() == others.permits();
 	}
 
 	/**

@@ -75,8 +75,23 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
+	@Nullable Acquired acquireFree(StoreRequest store, AcquireRequest request) {
+		return null;
+	}
+
+	@Override
+	FoundPermits find(StoreRequest store, LeaseKey key) {
+		FoundPermits found = new FoundPermits(key);
+		long now = this.clock.read(store).notBefore();
+		for (BsonDocument document : store.collection().find(ids(key)).batchSize(key.permits() + 1)) {
+			found.add(document, now);
+		}
+		return found;
+	}
+
+	@Override
 	Acquired tryAcquire(StoreRequest store, AcquireRequest request) {
-		String name = request.key().name();
+		String name = request.key().id();
 		while (!store.isOver()) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 			// Two steps, since some servers refuse an upsert whose filter contains more
@@ -89,6 +104,9 @@ final class ClassicStatements extends CommonStatements {
 			if (found != null && found.isTakenAt(now.notBefore())) {
 				return found.isHeldBy(request.key().holder()) ? granted(store, request, found)
 						: refused(request, found, now.notBefore());
+			}
+			if (found != null && request.key().permits() == 0 && found.permits() > 1) {
+				return refused(request, found, now.notBefore());
 			}
 			Request claim = request.claimRequest();
 			ClaimStatements.Grant granting = (claim != null) ? this.claims.grant(claim, stored, found, now.notBefore())
@@ -151,7 +169,7 @@ final class ClassicStatements extends CommonStatements {
 	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
 			Reading now, ClaimStatements.@Nullable Grant granting) {
 		BsonDocument grant = grant(request, found, now);
-		BsonDocument filter = asRead(request.key().name(), found);
+		BsonDocument filter = asRead(request.key().id(), found);
 		if (granting != null) {
 			granting.addTo(grant);
 			granting.addToFilter(filter);
@@ -235,6 +253,10 @@ final class ClassicStatements extends CommonStatements {
 		if (request.askable()) {
 			set.append(LockDocument.RUN_AGAIN, LockDocument.askable(text(request.key().holder())));
 		}
+		if (request.key().permits() > 0) {
+			set.append(LockDocument.PERMITS, number(request.key().permits()))
+				.append(LockDocument.PERMITS_BEFORE, number((found != null) ? found.permits() : 0));
+		}
 		if (found != null) {
 			set.append(LockDocument.FENCE_PENDING,
 					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));
@@ -270,7 +292,7 @@ final class ClassicStatements extends CommonStatements {
 		}
 		long renewed = 0;
 		for (Map.Entry<BsonDocument, List<LeaseKey>> entry : byChange.entrySet()) {
-			BsonDocument filter = notExpired(doc(LockDocument.ID, anyOf(entry.getValue(), LeaseKey::name))
+			BsonDocument filter = notExpired(doc(LockDocument.ID, anyOf(entry.getValue(), LeaseKey::id))
 				.append(LockDocument.HOLDER, anyOf(entry.getValue(), LeaseKey::holder)), now);
 			renewed += store.collection().updateMany(filter, entry.getKey()).getMatchedCount();
 		}
@@ -280,7 +302,7 @@ final class ClassicStatements extends CommonStatements {
 	private FoundLocks find(StoreRequest store, Collection<LeaseKey> leases) {
 		// A full batch would require another, empty one.
 		List<BsonDocument> stored = store.collection()
-			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
+			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::id)))
 			.batchSize(leases.size() + 1)
 			.into(new ArrayList<>());
 		long now = this.clock.read(store).notAfter();

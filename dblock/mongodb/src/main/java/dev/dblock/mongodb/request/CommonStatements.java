@@ -22,6 +22,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AskAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.Permits;
 import dev.dblock.store.StoreTimeoutException;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -31,6 +32,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import static dev.dblock.mongodb.request.BsonParts.IS_ABSENT;
+import static dev.dblock.mongodb.request.BsonParts.anyOf;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
@@ -92,7 +94,7 @@ abstract class CommonStatements implements Statements {
 	public final Acquired acquire(StoreRequest store, AcquireRequest request) {
 		ClaimRecord.Request claim = request.claimRequest();
 		if (claim == null) {
-			return tryAcquire(store, request);
+			return (request.key().permit() == 0) ? acquireAny(store, request) : tryAcquire(store, request);
 		}
 		String name = request.key().name();
 		Function<BsonDocument, @Nullable String> unusable = (stored) -> this.claims.unusable(claim.key(), stored);
@@ -111,7 +113,41 @@ abstract class CommonStatements implements Statements {
 	}
 
 	/**
-	 * Acquire a lock whose run record is as grants and releases write it.
+	 * Acquire any permit of a lock. If the dialect cannot do that in one request, or none
+	 * was free, all are read. One that appears free or is not stored yet is acquired by
+	 * its id, unless another caller is faster. Each such loss is a grant to that caller,
+	 * so after one for each permit, the lock is as good as held.
+	 */
+	private Acquired acquireAny(StoreRequest store, AcquireRequest request) {
+		LeaseKey key = request.key();
+		Acquired acquired = acquireFree(store, request);
+		for (int losses = 0; acquired == null; losses++) {
+			FoundPermits found = find(store, key);
+			int permit = found.choose();
+			if (permit == 0 || losses == key.permits()) {
+				return new Acquired(new AcquireAnswer.Refused(found.states()), false, false, false);
+			}
+			Acquired one = tryAcquire(store, request.forPermit(permit));
+			acquired = (one.answer() instanceof AcquireAnswer.Granted) ? one : null;
+		}
+		return acquired;
+	}
+
+	/**
+	 * Acquire any permit that is stored and free, by one request.
+	 * @return the grant; {@code null} if there is none, or the dialect has no such
+	 * request
+	 */
+	abstract @Nullable Acquired acquireFree(StoreRequest store, AcquireRequest request);
+
+	/**
+	 * Read all permits of a lock.
+	 */
+	abstract FoundPermits find(StoreRequest store, LeaseKey key);
+
+	/**
+	 * Acquire a lock, or the permit with a known number. A run record is as grants and
+	 * releases write it.
 	 */
 	abstract Acquired tryAcquire(StoreRequest store, AcquireRequest request);
 
@@ -119,8 +155,10 @@ abstract class CommonStatements implements Statements {
 		long last = document.token();
 		ClaimRecord.Request claim = request.claimRequest();
 		Claimed claimed = (claim != null) ? this.claims.claimed(claim, document) : null;
-		return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, claimed),
-				document.isFencePending(), false, false);
+		LeaseKey key = request.key();
+		int permit = (key.permit() != 0) ? key.permit() : Permits.numberOf(document.name(), key.name());
+		return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, claimed,
+				permit, (key.permits() > 0) ? document.earlierPermits() : 0), document.isFencePending(), false, false);
 	}
 
 	/**
@@ -131,8 +169,7 @@ abstract class CommonStatements implements Statements {
 	 * @param now milliseconds of the server's clock
 	 */
 	final Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {
-		LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
-				null, null, null, 0, null, null, null, null, Duration.ZERO);
+		LockInfo lock = (document != null) ? document.toInfo(now) : FoundPermits.unknown(request.key().name());
 		ClaimRecord.Request claim = request.claimRequest();
 		if (claim == null) {
 			return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
@@ -143,12 +180,16 @@ abstract class CommonStatements implements Statements {
 	}
 
 	static BsonDocument heldBy(LeaseKey lease) {
-		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
+		return ids(lease).append(LockDocument.HOLDER, text(lease.holder()));
+	}
+
+	static BsonDocument ids(LeaseKey lease) {
+		return doc(LockDocument.ID, (lease.permit() != 0) ? text(lease.id()) : anyOf(lease.ids(), Function.identity()));
 	}
 
 	static void checkExactChange(StoreRequest store, LeaseKey lease) {
 		if (store.isOver()) {
-			throw new StoreTimeoutException("The lease of the lock '" + lease.name()
+			throw new StoreTimeoutException("The lease of the lock '" + lease.id()
 					+ "' was changed by another request each time it was about to be changed. Try again");
 		}
 	}

@@ -89,7 +89,7 @@ final class FoundLocks {
 	// By a collation of the collection, the stored name of a lease can have another
 	// spelling.
 	private @Nullable Found find(LeaseKey lease) {
-		Found named = this.byName.get(lease.name());
+		Found named = this.byName.get(lease.id());
 		return (named != null) ? named : this.byHolder.get(lease.holder());
 	}
 

@@ -6,8 +6,10 @@ import java.util.Optional;
 
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonType;
 import org.bson.BsonValue;
@@ -45,6 +47,12 @@ public final class LockDocument {
 	public static final String RELEASED_AT = "releasedAt";
 
 	static final String FENCE_PENDING = "fencePending";
+
+	/** How many permits the lock has; absent if it was never acquired with permits. */
+	static final String PERMITS = "permits";
+
+	/** How many it had before the last grant with permits. */
+	static final String PERMITS_BEFORE = "permitsBefore";
 
 	/** The holder that can be asked to run once more, and by whom it was asked. */
 	static final String RUN_AGAIN = "runAgain";
@@ -220,13 +228,40 @@ public final class LockDocument {
 				&& runAgain.get(RunAgain.ASKED) instanceof BsonString asked) ? asked.getValue() : null;
 	}
 
+	/**
+	 * Return how many permits the lock has, according to the last grant with permits.
+	 * Something other than a number, which was changed manually, can stand for any.
+	 * @return the number; zero for a plain lock
+	 */
+	int permits() {
+		return count(PERMITS);
+	}
+
+	/**
+	 * Return how many permits the lock had before the last grant with permits.
+	 * @return the number; zero for a plain lock, or if it has not changed
+	 */
+	int earlierPermits() {
+		int before = count(PERMITS_BEFORE);
+		return (before != permits()) ? before : 0;
+	}
+
+	private int count(String field) {
+		BsonValue value = this.fields.get(field, BsonNull.VALUE);
+		if (value.isNull()) {
+			return 0;
+		}
+		return value.isNumber() ? (int) Math.max(0, Math.ceil(value.asNumber().doubleValue()))
+				: LockOptions.MOST_PERMITS;
+	}
+
 	public LockInfo toInfo(long now) {
 		Long expiresAt = expiresAt();
 		long remaining = (expiresAt != null) ? Math.max(0, expiresAt - now) : 0;
 		String holder = holder();
 		return new LockInfo(name(), holder != null && remaining > 0, holder, string(ACQUIRER), string(THREAD),
 				string(WHY), token(), acquiredAt(), instant(UPDATED_AT), instant(EXPIRES_AT), instant(RELEASED_AT),
-				Duration.ofMillis(remaining));
+				Duration.ofMillis(remaining), permits());
 	}
 
 	private @Nullable String string(String field) {

@@ -67,6 +67,8 @@ final class PipelineStatements extends CommonStatements {
 
 	private static final BsonString CLEAN_UP_AT = ref("$cleanUpAt");
 
+	private static final BsonString PERMITS = ref("$permits");
+
 	private static final BsonDocument NOTHING_THERE = doc("$eq", ref("$$ROOT"), doc(LockDocument.ID, ref("$_id")));
 
 	/** A missing value sorts before every date. */
@@ -79,7 +81,15 @@ final class PipelineStatements extends CommonStatements {
 
 	// Ordered by frequency, since comparing the whole document is most expensive for the
 	// server.
-	private static final BsonDocument FREE = encoded(doc("$or", OURS_AND_FREE, NOTHING_THERE));
+	private static final BsonDocument FREE_PERMIT = encoded(doc("$or", OURS_AND_FREE, NOTHING_THERE));
+
+	/** A missing number sorts before every other. */
+	private static final BsonDocument HAS_ONE_HOLDER = doc("$lte", PERMITS, number(1));
+
+	private static final BsonDocument STORED_PERMITS = encoded(doc("$max", PERMITS, number(0)));
+
+	private static final BsonDocument FREE = encoded(
+			doc("$or", doc("$and", OURS_AND_FREE, HAS_ONE_HOLDER), NOTHING_THERE));
 
 	private static final BsonDocument FIRST_TOKEN_OF_NOW = encoded(
 			doc("$multiply", doc("$toLong", NOW), number(LockDocument.TOKENS_PER_MILLI)));
@@ -99,7 +109,7 @@ final class PipelineStatements extends CommonStatements {
 							new BsonArray(List.of(type(TOKEN), type(ref("$leaseMillis")), type(ref("$acquiredAt")),
 									type(ref("$holder")))),
 							literals("long", "long", "date", "missing")),
-					doc("$lt", TOKEN, FIRST_TOKEN_OF_NOW)));
+					doc("$lt", TOKEN, FIRST_TOKEN_OF_NOW), HAS_ONE_HOLDER));
 
 	/**
 	 * Absent in a new document, so that a grant can detect that it has created it. Only
@@ -301,10 +311,30 @@ final class PipelineStatements extends CommonStatements {
 		return acquire(store, request, replacement(request), projection);
 	}
 
+	@Override
+	@Nullable Acquired acquireFree(StoreRequest store, AcquireRequest request) {
+		BsonValue answer = findAndModify(store, ids(request.key()).append("$expr", FREE_PERMIT),
+				new BsonArray(List.of(grant(replacement(request)))), ENCODED_PROJECTION, false);
+		return answer.isDocument() ? answered(store, request, answer.asDocument()) : null;
+	}
+
+	@Override
+	FoundPermits find(StoreRequest store, LeaseKey key) {
+		FoundPermits found = new FoundPermits(key);
+		for (BsonDocument document : store.collection()
+			.find(ids(key))
+			.projection(PROJECTION)
+			.batchSize(key.permits() + 1)) {
+			found.add(document, now(document));
+		}
+		return found;
+	}
+
 	private BsonDocument replacement(AcquireRequest request) {
 		Request claim = request.claimRequest();
 		return (claim != null) ? this.claims.expressions(claim).replacement(FREE, grant(request))
-				: doc("$cond", FREE, doc("$mergeObjects", ref("$$ROOT"), grant(request)), ref("$$ROOT"));
+				: doc("$cond", (request.key().permits() > 0) ? FREE_PERMIT : FREE,
+						doc("$mergeObjects", ref("$$ROOT"), grant(request)), ref("$$ROOT"));
 	}
 
 	private @Nullable BsonDocument usualReplacement(AcquireRequest request) {
@@ -330,18 +360,19 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	private static BsonDocument withId(AcquireRequest request) {
-		return doc(LockDocument.ID, text(request.key().name()));
+		return doc(LockDocument.ID, text(request.key().id()));
 	}
 
 	private Acquired answered(StoreRequest store, AcquireRequest request, BsonDocument answer) {
-		String name = request.key().name();
+		LeaseKey key = request.key();
+		String id = (key.permit() != 0) ? key.id() : key.name();
 		if (request.claim() != null && answer.size() == 2) {
 			// The lock was never acquired and the claim is refused, or the document is
 			// foreign
-			find(store, name);
+			find(store, id);
 			return refused(request, null, now(answer));
 		}
-		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
+		LockDocument document = LockDocument.read(answer, id, store.collectionName()).orElseThrow();
 		return document.isHeldBy(request.key().holder()) ? granted(request, document, request.tokens())
 				: refused(request, document, now(answer));
 	}
@@ -418,6 +449,10 @@ final class PipelineStatements extends CommonStatements {
 			.append(LockDocument.RELEASED_AT, BsonNull.VALUE)
 			.append(LockDocument.LEASE_MILLIS, number(LeaseTimes.millis(request.lease())))
 			.append(LockDocument.FENCE_PENDING, FENCE_IS_PENDING);
+		if (request.key().permits() > 0) {
+			grant.append(LockDocument.PERMITS, number(request.key().permits()))
+				.append(LockDocument.PERMITS_BEFORE, STORED_PERMITS);
+		}
 		return request.askable()
 				? grant.append(LockDocument.RUN_AGAIN, LockDocument.askable(literal(request.key().holder()))) : grant;
 	}
@@ -460,7 +495,7 @@ final class PipelineStatements extends CommonStatements {
 	@Override
 	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases,
 			boolean fenceIsRaised) {
-		BsonDocument filter = renewable(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)).append(LockDocument.HOLDER,
+		BsonDocument filter = renewable(doc(LockDocument.ID, anyOf(leases, LeaseKey::id)).append(LockDocument.HOLDER,
 				anyOf(leases, LeaseKey::holder)));
 		long renewed = store.collection()
 			.updateMany(filter, fenceIsRaised ? this.fencedRenewal : this.renewal)
@@ -471,7 +506,7 @@ final class PipelineStatements extends CommonStatements {
 		FoundLocks found = new FoundLocks();
 		// A full batch would require another, empty one.
 		for (BsonDocument document : store.collection()
-			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
+			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::id)))
 			.projection(PROJECTION)
 			.batchSize(leases.size() + 1)) {
 			found.add(document, now(document));
@@ -623,7 +658,8 @@ final class PipelineStatements extends CommonStatements {
 		BsonDocument projection = new BsonDocument();
 		for (String field : List.of(LockDocument.HOLDER, LockDocument.ACQUIRER, LockDocument.THREAD, LockDocument.WHY,
 				LockDocument.TOKEN, LockDocument.ACQUIRED_AT, LockDocument.UPDATED_AT, LockDocument.EXPIRES_AT,
-				LockDocument.LEASE_MILLIS, LockDocument.RELEASED_AT, LockDocument.FENCE_PENDING)) {
+				LockDocument.LEASE_MILLIS, LockDocument.RELEASED_AT, LockDocument.FENCE_PENDING, LockDocument.PERMITS,
+				LockDocument.PERMITS_BEFORE)) {
 			projection.append(field, new BsonInt32(1));
 		}
 		return projection.append(NOW_FIELD, NOW);

@@ -401,9 +401,11 @@ public final class SimulatedServer {
 		Update update = new Update(by, now);
 		Filter filter = filter(query, now);
 		boolean multi = isSet(options, "multi");
+		// The order of the index, which each query by id uses
 		List<BsonDocument> found = documents(collection).values()
 			.stream()
 			.filter(filter::matches)
+			.sorted(Comparator.comparing((document) -> document.get("_id"), Values::compare))
 			.limit(multi ? Long.MAX_VALUE : 1)
 			.toList();
 		long clock = this.clock.getAsLong();
