@@ -53,7 +53,7 @@ final class DblockEndpoint {
 	}
 
 	/**
-	 * Return the locks that are unavailable, or a single lock.
+	 * Return the locks that are unavailable, or a single lock with all of its permits.
 	 * @param name the name of the lock; {@code null} for several locks
 	 * @param released whether to include locks that are available, of which there can be
 	 * very many
@@ -76,7 +76,8 @@ final class DblockEndpoint {
 			int size = (limit != null) ? Math.max(1, Math.min(limit, LockPage.LARGEST)) : USUAL_LIMIT;
 			return locks.list(Boolean.TRUE.equals(released), (after != null) ? after : "", size);
 		}
-		return find(locks, name).map((lock) -> new LockPage(List.of(lock), false)).orElse(null);
+		List<LockInfo> found = locks.findPermits(fullName(name));
+		return found.isEmpty() ? null : new LockPage(found, false);
 	}
 
 	/**
@@ -156,7 +157,11 @@ final class DblockEndpoint {
 	}
 
 	private Optional<LockInfo> find(LockAdministration locks, String name) {
-		return name.startsWith(this.prefix) ? locks.find(name) : locks.find(this.prefix + name);
+		return locks.find(fullName(name));
+	}
+
+	private String fullName(String name) {
+		return name.startsWith(this.prefix) ? name : this.prefix + name;
 	}
 
 }

@@ -31,8 +31,11 @@ record ForcedRelease(boolean released, @Nullable LockInfo before, String meaning
 	}
 
 	private static String holder(LockInfo lock) {
-		return lock.held() ? "It was held by %s (thread %s) since %s, for %s. ".formatted(lock.acquirer(),
-				lock.thread(), lock.acquiredAt(), lock.why()) : "";
+		String permit = (lock.permits() > 1)
+				? "This is one of the %d permits of the lock; the others were not released. ".formatted(lock.permits())
+				: "";
+		return permit + (lock.held() ? "It was held by %s (thread %s) since %s, for %s. ".formatted(lock.acquirer(),
+				lock.thread(), lock.acquiredAt(), lock.why()) : "");
 	}
 
 	private static String exclusionKept(LockInfo lock) {

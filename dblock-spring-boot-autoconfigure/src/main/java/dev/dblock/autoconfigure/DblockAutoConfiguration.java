@@ -115,7 +115,7 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
 	LockEngine lockEngine(DblockProperties properties, EngineSettings settings, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observer, LockTransactions transactions,
+			ObjectProvider<LockObserver> observers, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
 		// Invalid settings are reported even while locking is disabled
 		new DblockSettings(properties).forMongodb();
@@ -127,9 +127,13 @@ public final class DblockAutoConfiguration {
 		}
 		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context);
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
-				new ProvidedBeans<>(listeners), observer.getIfAvailable(() -> LockObserver.NONE), transactions);
+				new ProvidedBeans<>(listeners), all(observers), transactions);
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
 		return engine;
+	}
+
+	private static LockObserver all(ObjectProvider<LockObserver> observers) {
+		return observers.orderedStream().reduce(LockObserver::and).orElse(LockObserver.NONE);
 	}
 
 	private static NamedBeanHolder<? extends LockRepository> repository(Mode mode,
@@ -214,11 +218,11 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	MongoEngines dblockMongoEngines(DblockProperties properties, EngineSettings settings,
 			ObjectProvider<MongoLockSettingsCustomizer> customizers, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observer, LockTransactions transactions,
+			ObjectProvider<LockObserver> observers, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
 		return new MongoEngines(new DblockSettings(properties).forMongodb(),
 				customizers(customizers, context.getBeanFactory()), settings, new ProvidedBeans<>(listeners),
-				observer.getIfAvailable(() -> LockObserver.NONE), transactions, context);
+				all(observers), transactions, context);
 	}
 
 }

@@ -4,6 +4,7 @@ import dev.dblock.job.JobOperations;
 import dev.dblock.job.micrometer.JobMeters;
 import dev.dblock.micrometer.LockMeters;
 import dev.dblock.micrometer.LockObservationConvention;
+import dev.dblock.micrometer.PermitMeters;
 import dev.dblock.micrometer.MicrometerLockObserver;
 import dev.dblock.observation.LockObserver;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -38,7 +39,7 @@ public final class DblockObservationAutoConfiguration {
 	static class Observations {
 
 		@Bean
-		@ConditionalOnMissingBean(LockObserver.class)
+		@ConditionalOnMissingBean(value = LockObserver.class, ignoredType = "dev.dblock.micrometer.PermitMeters")
 		MicrometerLockObserver lockObserver(ObservationRegistry registry,
 				ObjectProvider<LockObservationConvention> convention) {
 			return new MicrometerLockObserver(registry, convention.getIfAvailable());
@@ -56,6 +57,12 @@ public final class DblockObservationAutoConfiguration {
 		LockMeters lockMeters(ConfigurableListableBeanFactory beanFactory) {
 			CreatedEngines engines = new CreatedEngines(beanFactory);
 			return new LockMeters(engines::usual, () -> engines.others().values());
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		PermitMeters permitMeters(ObjectProvider<MeterRegistry> registry) {
+			return new PermitMeters(registry::getIfUnique);
 		}
 
 		@Bean

@@ -163,6 +163,8 @@ public record DblockProperties(@DefaultValue("true") boolean strict, @DefaultVal
 	 * ends sooner; not longer than the lease.
 	 * @param maxHold How long after the grant the lease is renewed at most; zero means no
 	 * limit.
+	 * @param permits How many holders the lock has at most at the same time, in all
+	 * instances together; from 1 to 1000.
 	 * @param autoRenew Whether the lease is renewed automatically while the lock is held.
 	 * @param whenUnavailable What a locked method does when the lock is not available
 	 * within the wait.
@@ -173,8 +175,9 @@ public record DblockProperties(@DefaultValue("true") boolean strict, @DefaultVal
 	public record Lock(@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration lease,
 			@Name("wait") @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration waitUpTo,
 			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration minHold,
-			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxHold, @Nullable Boolean autoRenew,
-			@Nullable WhenUnavailable whenUnavailable, @Nullable WhenLost whenLost, @Nullable String label) {
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxHold, @Nullable Integer permits,
+			@Nullable Boolean autoRenew, @Nullable WhenUnavailable whenUnavailable, @Nullable WhenLost whenLost,
+			@Nullable String label) {
 	}
 
 	/**

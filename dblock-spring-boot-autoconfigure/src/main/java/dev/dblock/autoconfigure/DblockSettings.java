@@ -70,8 +70,9 @@ final class DblockSettings {
 			LockOptions options = checked(name + ".",
 					new LockOptions(null, null, null, null, lock.autoRenew(), lock.whenLost(), null, lock.label()),
 					lock.lease(), lock.waitUpTo(), lock.minHold(), lock.maxHold());
+			LockOptions all = checked(name + ".permits", lock.permits(), options, LockOptions::permits);
 			settings.put(key, refuseAs(name + ".when-unavailable", String.valueOf(lock.whenUnavailable()),
-					() -> new LockSettings.Setting(options, lock.whenUnavailable())));
+					() -> new LockSettings.Setting(all, lock.whenUnavailable())));
 			refuseAs(LOCKS, key, () -> new LockSettings(settings));
 		});
 		LockSettings all = new LockSettings(settings);
@@ -91,8 +92,8 @@ final class DblockSettings {
 		return checked(prefix + "max-hold", maxHold, holding, LockOptions::maxHold);
 	}
 
-	private static LockOptions checked(String property, @Nullable Duration value, LockOptions options,
-			BiFunction<LockOptions, Duration, LockOptions> addition) {
+	private static <V> LockOptions checked(String property, @Nullable V value, LockOptions options,
+			BiFunction<LockOptions, V, LockOptions> addition) {
 		return (value == null) ? options : refuseAs(property, value, () -> {
 			LockOptions candidate = addition.apply(options, value);
 			LeaseTerms.of(candidate.orElse(POSSIBLE));

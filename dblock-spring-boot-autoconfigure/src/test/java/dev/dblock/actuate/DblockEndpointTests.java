@@ -44,6 +44,15 @@ class DblockEndpointTests {
 
 	private final LockAdministration locks = mock(LockAdministration.class);
 
+	{
+		given(this.locks.findPermits(any())).willCallRealMethod();
+	}
+
+	private static LockInfo permit(String name) {
+		return new LockInfo(name, true, "id", "host-1", "main", "Stock#count", 4711, SINCE, SINCE,
+				SINCE.plusSeconds(30), null, Duration.ofSeconds(30), 11);
+	}
+
 	private final DblockEndpoint endpoint = new DblockEndpoint((database) -> (database == null) ? this.locks : null,
 			"app-");
 
@@ -71,6 +80,30 @@ class DblockEndpointTests {
 		assertThat(this.endpoint.lock(new String[] { "app-stock" }, null)).isEqualTo(HELD);
 		assertThat(this.endpoint.lock(new String[] { "stock" }, null)).as("the name that the application uses")
 			.isEqualTo(HELD);
+	}
+
+	@Test
+	void aLockIsShownWithAllOfItsPermits() {
+		LockInfo first = permit("app-stock");
+		LockInfo second = permit("app-stock (permit 2)");
+		LockInfo eleventh = permit("app-stock (permit 11)");
+		given(this.locks.find("app-stock")).willReturn(Optional.of(first));
+		given(this.locks.list(true, "app-stock (permit ", 1000)).willReturn(new LockPage(
+				List.of(eleventh, second, permit("app-stock (permit 2) other"), permit("app-stocks")), true));
+		assertThat(this.endpoint.locks("stock", null, null, null, null))
+			.isEqualTo(new LockPage(List.of(first, second, eleventh), false));
+	}
+
+	@Test
+	void onePermitIsFoundAndReleasedByItsName() {
+		LockInfo second = permit("app-stock (permit 2)");
+		given(this.locks.find(second.name())).willReturn(Optional.of(second));
+		given(this.locks.list(true, "app-stock (permit 2) (permit ", 1000)).willReturn(new LockPage(List.of(), false));
+		given(this.locks.forceRelease(second.name())).willReturn(true);
+		assertThat(this.endpoint.lock(new String[] { "stock (permit 2)" }, null)).isEqualTo(second);
+		assertThat(this.endpoint.locks("stock (permit 2)", null, null, null, null).locks()).containsExactly(second);
+		assertThat(this.endpoint.release("stock (permit 2)", null, null).meaning())
+			.startsWith("This is one of the 11 permits of the lock; the others were not released. It was held by");
 	}
 
 	@Test

@@ -14,6 +14,7 @@ import dev.dblock.micrometer.LockMeters;
 import dev.dblock.micrometer.LockObservationContext;
 import dev.dblock.micrometer.LockObservationConvention;
 import dev.dblock.micrometer.MicrometerLockObserver;
+import dev.dblock.micrometer.PermitMeters;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
@@ -121,6 +122,22 @@ class DblockObservationAutoConfigurationTests {
 	}
 
 	@Test
+	void countsThePermitsThatAreHeld() {
+		this.contextRunner.run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			try (LockHandle handle = template.acquire("export-7",
+					LockOptions.defaults().permits(3).label("export-*"))) {
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(registry.get("dblock.permits.held").tag("lock", "export-*").gauge().value()).isEqualTo(1);
+				assertThat(registry.get("dblock.permits").tag("lock", "export-*").gauge().value()).isEqualTo(3);
+			}
+			assertThat(registry.get("dblock.permits.held").tag("lock", "export-*").gauge().value()).isZero();
+			assertThat(registry.get("dblock.hold").tag("lock", "export-*").timer().count()).isEqualTo(1);
+		});
+	}
+
+	@Test
 	void readingTheMetersCreatesNoEngine() {
 		this.contextRunner.withBean("lockTemplate", LockTemplate.class, () -> mock(LockTemplate.class))
 			.run((context) -> {
@@ -137,7 +154,8 @@ class DblockObservationAutoConfigurationTests {
 				.isEqualTo(1);
 		});
 		this.contextRunner.withBean("own", LockObserver.class, () -> LockObserver.NONE)
-			.run((context) -> assertThat(context).hasSingleBean(LockObserver.class)
+			.run((context) -> assertThat(context).hasBean("own")
+				.hasSingleBean(PermitMeters.class)
 				.doesNotHaveBean(MicrometerLockObserver.class));
 	}
 

@@ -129,7 +129,7 @@ class DblockPropertiesTests {
 				assertThat(settings.forEngine(LockSettings.NONE, (name) -> "")).asString()
 					.startsWith("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
 							+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT0S, maxHold=PT1H, "
-							+ "autoRenew=true, whenLost=NOTIFY, why=null, label=null, claim=null], timeout=PT3S, "
+							+ "autoRenew=true, whenLost=NOTIFY, why=null, label=null, claim=null, permits=null], timeout=PT3S, "
 							+ "poll=Poll[minInterval=PT0.05S, maxInterval=PT2S, always=false], handOff=HandOff[maxCount=10000, maxTime=PT4S]");
 				assertThat(properties.advisorOrder()).isEqualTo(17);
 			});

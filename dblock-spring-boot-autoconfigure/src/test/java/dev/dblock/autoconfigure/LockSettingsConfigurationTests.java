@@ -79,6 +79,7 @@ class LockSettingsConfigurationTests {
 				      wait: 10s
 				      min-hold: 1m
 				      max-hold: 2h
+				      permits: 3
 				      auto-renew: false
 				      when-unavailable: throw
 				      when-lost: interrupt
@@ -89,11 +90,11 @@ class LockSettingsConfigurationTests {
 				      when-unavailable: skip
 				""").run((context) -> {
 			LockSettings settings = context.getBean(LockSettings.class);
-			assertThat(settings.of("nightly-invoices"))
-				.isEqualTo(new LockSettings.Setting(
-						new LockOptions(Duration.ofMinutes(5), Duration.ofSeconds(10), Duration.ofMinutes(1),
-								Duration.ofHours(2), false, WhenLost.INTERRUPT, null, "nightly"),
-						WhenUnavailable.THROW));
+			assertThat(settings.of("nightly-invoices")).isEqualTo(new LockSettings.Setting(
+					new LockOptions(Duration.ofMinutes(5), Duration.ofSeconds(10), Duration.ofMinutes(1),
+							Duration.ofHours(2), false, WhenLost.INTERRUPT, null, "nightly")
+						.permits(3),
+					WhenUnavailable.THROW));
 			assertThat(settings.of("order-7").options().waitUpTo()).isEqualTo(Duration.ofSeconds(3));
 			assertThat(settings.of("com.acme.Jobs#run").whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
 		});
@@ -207,6 +208,17 @@ class LockSettingsConfigurationTests {
 	}
 
 	@ParameterizedTest
+	@ValueSource(strings = { "0", "-1", "1001" })
+	void numberOfPermitsThatIsNotPossibleIsRefused(String permits) {
+		this.contextRunner.withPropertyValues("dblock.locks.export.permits=" + permits)
+			.run((context) -> assertThat(refusal(context.getStartupFailure()))
+				.satisfies((refusal) -> assertThat(refusal.getName()).isEqualTo("dblock.locks.export.permits"))
+				.satisfies((refusal) -> assertThat(refusal.getReason()).isEqualTo(
+						"A lock has between 1 and 1000 permits, but %s were requested. One permit excludes all others"
+							.formatted(permits))));
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "*-eu", "a*b", "**" })
 	void wildcardBeforeTheEndIsRefused(String key) {
 		this.contextRunner.withPropertyValues("dblock.locks[%s].lease=10s".formatted(key))
@@ -269,7 +281,7 @@ class LockSettingsConfigurationTests {
 				.satisfies((refusal) -> assertThat(refusal.getReason()).contains("Did you mean lease?")));
 		this.contextRunner.withPropertyValues("dblock.locks.job.unheard-of=5m")
 			.run((context) -> assertThat(refusal(context.getStartupFailure()).getReason())
-				.contains("Known are auto-renew, label, lease, max-hold, min-hold, wait, when-lost,"));
+				.contains("Known are auto-renew, label, lease, max-hold, min-hold, permits, wait,"));
 	}
 
 	@ParameterizedTest

@@ -283,6 +283,14 @@ class LeaderTemplateTests {
 	}
 
 	@Test
+	void aLeaderHasNoPermits() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new LeaderTemplate(this.instances.start("first").locks(), "leader",
+					LockOptions.defaults().permits(2), new Recorder("first")))
+			.withMessage("The leader 'leader' leads alone, so its options cannot have permits. Remove them");
+	}
+
+	@Test
 	void aListenerIsNotInterrupted() {
 		LeaderTemplate first = candidate(new Recorder("first") {
 

@@ -47,9 +47,9 @@ import org.springframework.core.annotation.AliasFor;
  * its class.
  * <p>
  * Each numeric attribute has a {@code …String} counterpart that accepts
- * {@code ${placeholders}} and Spring's duration format ({@code "90s"}, {@code "5m"},
- * {@code "PT1H"}). A number without a unit means seconds. Only one of the two can be set.
- * An attribute that is not set defaults to {@code dblock.*}.
+ * {@code ${placeholders}} and, for a duration, Spring's format ({@code "90s"},
+ * {@code "5m"}, {@code "PT1H"}). A duration without a unit means seconds. Only one of the
+ * two can be set. An attribute that is not set defaults to {@code dblock.*}.
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -131,6 +131,19 @@ public @interface DistributedLock {
 	 * {@link #maxHoldSeconds()} as text.
 	 */
 	String maxHoldString() default "";
+
+	/**
+	 * How many holders the lock can have at the same time, from 1 to 1,000, in all
+	 * instances together. Each of them holds one permit, with a lease and a fencing token
+	 * of its own. By default, the lock has one holder. A method that runs once for each
+	 * planned time, or again on request, has no permits.
+	 */
+	long permits() default NOT_SET;
+
+	/**
+	 * {@link #permits()} as text.
+	 */
+	String permitsString() default "";
 
 	/**
 	 * Whether the lease is renewed automatically while the method runs.

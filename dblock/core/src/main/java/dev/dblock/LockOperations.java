@@ -568,7 +568,9 @@ public interface LockOperations {
 	/**
 	 * Return the state of one lock as stored on the server. If a lock is handed over
 	 * between threads of one process, the server knows only the first of these threads.
-	 * Only in that process does this method report the thread that holds the lock.
+	 * Only in that process does this method report the thread that holds the lock. Each
+	 * permit of a lock has a state of its own: the first one under the name of the lock,
+	 * the second one under {@code name (permit 2)}.
 	 * @param name the name of the lock
 	 * @return its state, or empty if it was never acquired or has been cleaned up
 	 */
@@ -621,7 +623,8 @@ public interface LockOperations {
 	 * calls renew or extend, when it releases the lock, or when its lease ends.
 	 * {@link LockHandle#isHeld()} and {@link LockHandle#ensureHeld()} send no request to
 	 * the server as long as the lease is proven.
-	 * @param name the name of the lock
+	 * @param name the name of the lock, or of one of its permits, such as
+	 * {@code export (permit 2)}; the name of the lock is that of the first permit
 	 * @return whether it had a holder
 	 */
 	boolean forceRelease(String name);
@@ -634,7 +637,8 @@ public interface LockOperations {
 	 * already has another holder. Only the commit of a fenced transaction is refused as
 	 * soon as the lock has another holder. Use this only if the holder is known to be
 	 * gone.
-	 * @param name the name of the lock
+	 * @param name the name of the lock, or of one of its permits, such as
+	 * {@code export (permit 2)}; the name of the lock is that of the first permit
 	 * @return whether it had a holder or was still unavailable
 	 */
 	boolean forceReleaseNow(String name);

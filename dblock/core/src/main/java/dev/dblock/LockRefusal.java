@@ -15,9 +15,24 @@ import org.jspecify.annotations.Nullable;
  * @param remark an additional remark, as a sentence without its full stop
  * @param verdict why a firing of a job was refused; {@code null} if the lock was not
  * requested for a planned time, or is held by something other than a run of the job
+ * @param permits how many permits were requested as the largest number of the lock; zero
+ * for a plain lock
  */
 public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited, @Nullable String remark,
-		Claim.@Nullable Verdict verdict) {
+		Claim.@Nullable Verdict verdict, int permits) {
+
+	/**
+	 * Create a refusal of a plain lock.
+	 * @param name the full name of the lock
+	 * @param holder the state of the lock at the last request, as far as it is known
+	 * @param waited how long the caller waited
+	 * @param remark an additional remark, as a sentence without its full stop
+	 * @param verdict why a firing of a job was refused
+	 */
+	public LockRefusal(String name, @Nullable LockInfo holder, Duration waited, @Nullable String remark,
+			Claim.@Nullable Verdict verdict) {
+		this(name, holder, waited, remark, verdict, 0);
+	}
 
 	/**
 	 * Create a refusal without a remark.
@@ -27,6 +42,15 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	 */
 	public LockRefusal(String name, @Nullable LockInfo holder, Duration waited) {
 		this(name, holder, waited, null, null);
+	}
+
+	/**
+	 * Set how many permits were requested.
+	 * @param permits the number; zero for a plain lock
+	 * @return a copy with it
+	 */
+	public LockRefusal withPermits(int permits) {
+		return new LockRefusal(this.name, this.holder, this.waited, this.remark, this.verdict, permits);
 	}
 
 	/**
@@ -63,16 +87,24 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 		if (this.verdict != null) {
 			return text.append(" for this planned time: ").append(this.verdict.describe()).toString();
 		}
-		if (this.holder == null) {
+		// A plain lock that is free is refused if it has permits elsewhere, as the remark
+		// says
+		if (this.holder == null || this.permits != this.holder.permits() && this.holder.remaining().isZero()) {
 			return text.toString();
 		}
+		text.append(": ");
+		boolean all = this.permits > 1 && this.holder.permits() > 0;
+		if (all) {
+			text.append("all ").append(this.permits).append(" permits are in use, and the next one to end is ");
+		}
 		if (this.holder.held()) {
-			text.append(": held by ").append(this.holder.acquirer());
+			text.append((this.permits > 1 && !all) ? "held as a plain lock by " : "held by ")
+				.append(this.holder.acquirer());
 			text.append(" (thread ").append(this.holder.thread()).append(") since ").append(this.holder.acquiredAt());
 			text.append(", for ").append(this.holder.why());
 		}
 		else {
-			text.append(": released by ")
+			text.append(all ? "still reserved, since it was released by " : "released by ")
 				.append(this.holder.acquirer())
 				.append(" within its minimum hold, or by an operator");
 		}

@@ -1,11 +1,13 @@
 package dev.dblock.settings;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.stream.Stream;
 
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.LockWorld;
+import dev.dblock.job.JobFiring;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -45,6 +47,15 @@ class LeaseTermsTests {
 			.permits(3));
 		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(20), Duration.ofSeconds(5),
 				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null, false, 3));
+	}
+
+	@Test
+	void permitsExcludeAPlannedTimeAndRequestsToRunAgain() {
+		LockOptions permits = LockOptions.defaults().permits(1);
+		assertThatIllegalArgumentException().isThrownBy(() -> terms(permits.claim(JobFiring.at(Instant.EPOCH))))
+			.withMessageContaining("A planned time of a job runs once, so its lock has no permits");
+		assertThatIllegalArgumentException().isThrownBy(() -> terms(permits).toAskable(Duration.ZERO))
+			.withMessageContaining("Omit the permits, or RUN_AGAIN");
 	}
 
 	@Test

@@ -1,6 +1,9 @@
 package dev.dblock.settings;
 
+import java.util.List;
+
 import dev.dblock.LockOptions;
+import dev.dblock.store.Permits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -60,6 +63,38 @@ class LockNamesTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName("🔒".repeat(250) + "n"))
 			.withMessageContaining("has 1001")
 			.withMessageContaining("'" + "🔒".repeat(40) + "…'");
+	}
+
+	@Test
+	void leavesRoomForTheNumberOfAPermit() {
+		LockOptions permits = LockOptions.defaults().permits(2);
+		this.names.terms("n".repeat(986), permits);
+		this.names.check("n".repeat(986), permits);
+		this.names.check("n".repeat(1000), LockOptions.defaults().permits(1));
+		assertThat(Permits.id("n".repeat(986), 1000)).hasSize(1000);
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.terms("n".repeat(987), permits))
+			.withMessageContaining("a lock with permits may have at most 986 bytes")
+			.withMessageContaining("has 987");
+		assertThatIllegalArgumentException().isThrownBy(() -> names("shop-").check("n".repeat(982), permits))
+			.withMessageContaining("at most 986 bytes");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "export (permit 2)", "export (permit 1000)", "a (permit 2) (permit 3)" })
+	void refusesTheNamesOfPermitsForLocks(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.terms(name, LockOptions.defaults()))
+			.withMessageContaining("must not end with a number of a permit, as in '" + name + "'")
+			.withMessageContaining("Choose another name");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.check(name, LockOptions.defaults()))
+			.withMessageContaining("Choose another name");
+		assertThat(this.names.fullName(name)).isEqualTo(name);
+	}
+
+	@Test
+	void acceptsNamesThatOnlyResembleThoseOfPermits() {
+		for (String name : List.of("(permit 2)", "export (permit two)", "export (permit 2) ", "export(permit 2)")) {
+			assertThat(this.names.terms(name, LockOptions.defaults()).permits()).isZero();
+		}
 	}
 
 	@Test

@@ -63,8 +63,8 @@ class SampleApplicationTests {
 		private static Instance start(String name, String... arguments) {
 			List<String> all = new ArrayList<>(List.of(arguments));
 			all.addAll(List.of("--sample.invoice-run.every-seconds=2", "--sample.account.work=1ms",
-					"--sample.report.work=1ms", "--sample.account.wait=60s", "--sample.customers.enabled=false",
-					"--dblock.lease=60s"));
+					"--sample.report.work=1ms", "--sample.export.work=1ms", "--sample.account.wait=60s",
+					"--sample.customers.enabled=false", "--dblock.lease=60s"));
 			return Instance.start(name, all.toArray(new String[0]));
 		}
 
@@ -143,6 +143,14 @@ class SampleApplicationTests {
 				held.ensureHeld();
 			}
 			assertThat(two().post("/report?wait=60s").statusCode()).isEqualTo(200);
+		}
+
+		@Test
+		void twoInvoicesAreExportedAtATime() throws Exception {
+			LockOptions two = LockOptions.defaults().permits(2);
+			try (LockHandle held = one().context().getBean(LockTemplate.class).acquire("export", two)) {
+				assertThat(two().post("/export").body()).isEqualTo("{\"permit\":%d}".formatted(3 - held.permit()));
+			}
 		}
 
 		@Test

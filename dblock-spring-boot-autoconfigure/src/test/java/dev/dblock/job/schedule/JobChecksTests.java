@@ -43,6 +43,7 @@ import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -482,6 +483,35 @@ class JobChecksTests {
 		this.contextRunner.withBean(LongWait.class)
 			.run((context) -> assertFails(context, "$LongWait#rate(): it waits up to 3s for its lock, which is longer"
 					+ " than the 2s between two planned times"));
+	}
+
+	@Test
+	void permitsStopTheStart() {
+		this.contextRunner.withBean(Permits.class)
+			.run((context) -> assertFails(context, "$Permits#run(): a planned time runs once, but the lock has permits,"
+					+ " by its declaration or dblock.locks; remove them, or declare them on a method that this one"
+					+ " calls"));
+	}
+
+	@Test
+	void permitsOfTheSettingsStopTheStart() {
+		JobEngine engine = new JobEngine() {
+
+			@Override
+			public Optional<LockSettings.Setting> setting(String name) {
+				return Optional.of(new LockSettings.Setting(LockOptions.defaults().permits(1), null));
+			}
+
+		};
+		contextWith(engine).withBean(Job.class)
+			.run((context) -> assertFails(context, "a planned time runs once, but the lock has permits"));
+	}
+
+	@Test
+	void permitsOfMethodsThatAreNotCapturedDoNotStopTheStart() {
+		this.contextRunner.withBean(Permits.class)
+			.withPropertyValues("dblock.once-per-planned-time=false")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -1141,6 +1171,15 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 1000)
 		@DistributedLock(name = "first", condition = "true")
 		@DistributedLock(name = "second", condition = "true")
+		void run() {
+		}
+
+	}
+
+	static class Permits {
+
+		@Scheduled(fixedRate = 1000)
+		@DistributedLock(name = "permits", permits = 3)
 		void run() {
 		}
 

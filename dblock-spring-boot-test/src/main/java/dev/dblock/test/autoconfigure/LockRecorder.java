@@ -2,6 +2,7 @@ package dev.dblock.test.autoconfigure;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -13,6 +14,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
+import dev.dblock.store.Permits;
 
 /**
  * Records the events of the application's locks since the test began, and the locks that
@@ -26,7 +28,7 @@ final class LockRecorder implements LockListener {
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		this.held.put(handle.name(), handle);
+		this.held.put(id(handle), handle);
 		add(Kind.ACQUIRED, handle.name());
 	}
 
@@ -54,19 +56,26 @@ final class LockRecorder implements LockListener {
 
 	// After a hand-over, the notification of the next holder may have arrived first
 	private void ended(LockHandle handle) {
-		this.held.computeIfPresent(handle.name(), (name, known) -> (known != handle) ? known : null);
+		this.held.computeIfPresent(id(handle), (id, known) -> (known != handle) ? known : null);
+	}
+
+	private static String id(LockHandle handle) {
+		return Permits.id(handle.name(), handle.permit());
 	}
 
 	/**
-	 * Return the lock as the application holds it, until the recorder is notified of its
-	 * end.
+	 * Return the lock, or the first of its permits, as the application holds it, until
+	 * the recorder is notified of its end.
 	 */
 	Optional<LockHandle> held(String name) {
-		return Optional.ofNullable(this.held.get(name));
+		return this.held.values()
+			.stream()
+			.filter((handle) -> handle.name().equals(name))
+			.min(Comparator.comparing(LockHandle::permit));
 	}
 
 	boolean hasEnded(LockHandle handle) {
-		return this.held.get(handle.name()) != handle;
+		return this.held.get(id(handle)) != handle;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.dblock.test.autoconfigure;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -32,6 +33,7 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.Permits;
 import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
 
@@ -136,21 +138,61 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 							+ " lease, and end it early with expire")
 						.formatted(name, lease));
 		}
-		AcquireRequest request = request(name, lease);
-		if (this.elsewhere.acquire(request) instanceof AcquireAnswer.Refused refused) {
+		return acquire(request(name, lease));
+	}
+
+	/**
+	 * Have another instance hold one of the permits of a lock until it releases it or the
+	 * test ends.
+	 * @param name the name of the lock
+	 * @param permits how many permits the lock has
+	 * @return the permit as that instance holds it
+	 * @throws IllegalStateException if no permit is free
+	 * @throws IllegalArgumentException if the name or the number is not valid
+	 * @see LockOptions#permits(int)
+	 */
+	public HeldElsewhere holdPermitElsewhere(String name, int permits) {
+		this.engine.check(name, LockOptions.defaults().permits(permits));
+		LeaseKey key = LeaseKey.of(this.engine.fullName(name), UUID.randomUUID().toString(), permits);
+		return acquire(request(key, LEASE_ELSEWHERE, false));
+	}
+
+	/**
+	 * Have another instance hold all permits of a lock until it releases them or the test
+	 * ends.
+	 * @param name the name of the lock
+	 * @param permits how many permits the lock has
+	 * @return the permits as that instance holds them
+	 * @throws IllegalStateException if one of the permits is not free; the others are
+	 * then held
+	 * @throws IllegalArgumentException if the name or the number is not valid
+	 */
+	public List<HeldElsewhere> holdAllPermitsElsewhere(String name, int permits) {
+		List<HeldElsewhere> all = new ArrayList<>();
+		do {
+			all.add(holdPermitElsewhere(name, permits));
+		}
+		while (all.size() < permits);
+		return all;
+	}
+
+	private HeldElsewhere acquire(AcquireRequest request) {
+		AcquireAnswer answer = this.elsewhere.acquire(request);
+		if (answer instanceof AcquireAnswer.Refused refused) {
 			throw new IllegalStateException(
 					("Another instance cannot hold the lock '%s': %s already holds it, for %s. Release it first, or"
 							+ " take it away with lose")
 						.formatted(refused.lock().name(), refused.lock().acquirer(), refused.lock().why()));
 		}
-		return remember(request.key());
+		return remember(request.key().granted(((AcquireAnswer.Granted) answer).permit()));
 	}
 
 	/**
-	 * Have another instance take over a lock from the application, as can happen when the
-	 * lease expires during a long pause. When this method returns, the lock is lost: its
-	 * handle reports the loss, the thread has been interrupted if it had asked for that,
-	 * the listeners have returned, and no transaction under the lock can be committed.
+	 * Have another instance take over a lock, or the first of the permits that the
+	 * application holds, from the application, as can happen when the lease expires
+	 * during a long pause. When this method returns, the lock is lost: its handle reports
+	 * the loss, the thread has been interrupted if it had asked for that, the listeners
+	 * have returned, and no transaction under the lock can be committed.
 	 * @param name the name of the lock
 	 * @return the lock as the other instance now holds it
 	 * @throws IllegalStateException if the application does not hold it
@@ -168,9 +210,13 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 								.filter(LockInfo::held)
 								.map(LockInfo::name)
 								.toList())));
-		AcquireRequest request = request(name, LEASE_ELSEWHERE);
-		this.store.takeOver(request);
-		HeldElsewhere taken = remember(request.key());
+		int permits = this.engine.administration()
+			.find(Permits.id(fullName, lost.permit()))
+			.map(LockInfo::permits)
+			.orElse(0);
+		LeaseKey key = new LeaseKey(fullName, UUID.randomUUID().toString(), lost.permit(), permits);
+		this.store.takeOver(request(key, LEASE_ELSEWHERE, permits == 0));
+		HeldElsewhere taken = remember(key);
 		notice(lost);
 		return taken;
 	}
@@ -289,9 +335,12 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * Return a request of an instance that runs its work once more if it is asked to.
 	 */
 	private AcquireRequest request(String name, Duration lease) {
-		LeaseKey key = new LeaseKey(this.engine.fullName(name), UUID.randomUUID().toString());
+		return request(new LeaseKey(this.engine.fullName(name), UUID.randomUUID().toString()), lease, true);
+	}
+
+	private static AcquireRequest request(LeaseKey key, Duration lease, boolean askable) {
 		return new AcquireRequest(key, lease, "another instance", "a thread of it", "a test", LOSS_IS_TOLD,
-				AcquireRequest.USUAL_TOKENS, null, true);
+				AcquireRequest.USUAL_TOKENS, null, askable);
 	}
 
 	private HeldElsewhere remember(LeaseKey key) {
@@ -322,6 +371,14 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		}
 
 		/**
+		 * Return the number of the permit, if the lock has several.
+		 * @return the number; 1 for a plain lock
+		 */
+		public int permit() {
+			return this.key.permit();
+		}
+
+		/**
 		 * Have the other instance release the lock, which wakes waiting callers. A second
 		 * call does nothing.
 		 */
@@ -334,11 +391,11 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * instance had been killed. Waiting callers are woken.
 		 */
 		public void expire() {
-			boolean still = TestLocks.this.elsewhere.find(name())
+			boolean still = TestLocks.this.elsewhere.find(this.key.id())
 				.filter((lock) -> this.key.holder().equals(lock.holder()))
 				.isPresent();
 			if (still) {
-				TestLocks.this.store.expire(name());
+				TestLocks.this.store.expire(this.key.id());
 			}
 		}
 

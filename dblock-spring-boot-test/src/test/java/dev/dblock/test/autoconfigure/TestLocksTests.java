@@ -62,6 +62,59 @@ class TestLocksTests {
 	}
 
 	@Test
+	void permitsThatAreHeldElsewhereLeaveTheOthers() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			LockOptions two = LockOptions.defaults().permits(2);
+			HeldElsewhere other = locks.holdPermitElsewhere("export", 2);
+			assertThat(other.name()).isEqualTo("shop-export");
+			assertThat(other.permit()).isOne();
+			try (LockHandle mine = template.acquire("export", two)) {
+				assertThat(mine.permit()).isEqualTo(2);
+				assertThat(locks.holds("export")).isTrue();
+				assertThat(template.tryAcquire("export", two)).isEmpty();
+				assertThatIllegalStateException().isThrownBy(() -> locks.holdPermitElsewhere("export", 2))
+					.withMessageContaining("cannot hold the lock 'shop-export");
+			}
+			other.expire();
+			assertThat(locks.holdAllPermitsElsewhere("export", 2)).extracting(HeldElsewhere::permit)
+				.containsExactlyInAnyOrder(1, 2);
+			assertThat(template.tryAcquire("export", two)).isEmpty();
+			locks.reset();
+			assertThat(template.tryAcquire("export", two)).isPresent();
+		});
+	}
+
+	@Test
+	void aPermitIsLostWithoutTheOthers() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			LockOptions two = LockOptions.defaults().permits(2);
+			LockHandle first = template.acquire("export", two);
+			try (LockHandle second = template.acquire("export", two)) {
+				assertThat(locks.lose("export").permit()).isEqualTo(first.permit());
+				assertThat(first.isHeld()).isFalse();
+				assertThat(second.isHeld()).isTrue();
+				assertThat(locks.holds("export")).isTrue();
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(first::close);
+			}
+		});
+	}
+
+	@Test
+	void aNumberOfPermitsThatIsNotPossibleIsRefused() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			assertThatIllegalArgumentException().isThrownBy(() -> locks.holdPermitElsewhere("export", 0))
+				.withMessageContaining("between 1 and 1000 permits");
+			assertThatIllegalArgumentException().isThrownBy(() -> locks.holdAllPermitsElsewhere("export", -1))
+				.withMessageContaining("between 1 and 1000 permits");
+		});
+	}
+
+	@Test
 	void aLeaseElsewhereEndsByItself() {
 		this.contextRunner.run((context) -> {
 			context.getBean(TestLocks.class).holdElsewhere("stock", Duration.ofMillis(50));

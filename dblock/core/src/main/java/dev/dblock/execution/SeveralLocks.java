@@ -312,7 +312,8 @@ public final class SeveralLocks implements LockEngine {
 					.formatted(this.lastEntered);
 			}
 			remark += (refusal.remark() != null) ? ". " + refusal.remark() : "";
-			return new LockRefusal(refusal.name(), refusal.holder(), waits ? elapsed() : Duration.ZERO, remark, null);
+			return new LockRefusal(refusal.name(), refusal.holder(), waits ? elapsed() : Duration.ZERO, remark, null,
+					refusal.permits());
 		}
 
 		/**

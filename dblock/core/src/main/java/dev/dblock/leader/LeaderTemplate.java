@@ -78,12 +78,16 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 	 * @param name the name of the lock
 	 * @param options how to hold it; the wait has no effect
 	 * @param listener notified when this instance begins and ends to lead
-	 * @throws IllegalArgumentException if the options have a claim
+	 * @throws IllegalArgumentException if the options have a claim or permits
 	 */
 	public LeaderTemplate(LockOperations locks, String name, LockOptions options, LeaderListener listener) {
 		if (options.claim() != null) {
 			throw new IllegalArgumentException("The leader '" + name
 					+ "' leads for as long as it can, so its options cannot have a claim, such as a planned time. Remove it");
+		}
+		if (options.permits() != null) {
+			throw new IllegalArgumentException(
+					"The leader '" + name + "' leads alone, so its options cannot have permits. Remove them");
 		}
 		this.locks = locks;
 		this.name = name;
@@ -216,7 +220,14 @@ public final class LeaderTemplate implements SmartLifecycle, DisposableBean {
 				return null;
 			}
 			try {
-				return LeaderTemplate.this.locks.acquire(LeaderTemplate.this.name, LeaderTemplate.this.options);
+				LockHandle lock = LeaderTemplate.this.locks.acquire(LeaderTemplate.this.name,
+						LeaderTemplate.this.options);
+				if (lock.permit() > 1) {
+					lock.close();
+					throw new IllegalStateException(
+							"The lock has permits, but a leader leads alone. Remove them from dblock.locks");
+				}
+				return lock;
 			}
 			catch (LockShutdownException ex) {
 				this.stopping.countDown();

@@ -30,7 +30,18 @@ public final class LockObservations {
 	 * Begin to observe a thread that requests a lock.
 	 */
 	public Acquisition acquiring(String name, @Nullable String label) {
-		return new Acquisition(name, label);
+		return acquiring(name, label, 0);
+	}
+
+	/**
+	 * Begin to observe a thread that requests a permit of a lock.
+	 * @param name the full name of the lock
+	 * @param label the name of the lock in metrics, if set
+	 * @param permits how many permits it has; zero for a plain lock
+	 * @return the acquisition
+	 */
+	public Acquisition acquiring(String name, @Nullable String label, int permits) {
+		return new Acquisition(new Subject(name, label, 0, 1, permits));
 	}
 
 	/**
@@ -95,8 +106,8 @@ public final class LockObservations {
 
 		private @Nullable Observed wait;
 
-		private Acquisition(String name, @Nullable String label) {
-			this.subject = Subject.lock(name, label, 0);
+		private Acquisition(Subject subject) {
+			this.subject = subject;
 			this.acquire = begin(Activity.ACQUIRE, this.subject);
 		}
 
@@ -113,7 +124,7 @@ public final class LockObservations {
 		 * @return the observation of the hold, or {@code null} if it is not wanted
 		 */
 		public @Nullable Hold acquired(long token) {
-			Subject granted = new Subject(this.subject.name(), this.subject.label(), token, 1);
+			Subject granted = new Subject(this.subject.name(), this.subject.label(), token, 1, this.subject.permits());
 			end(Outcome.ACQUIRED, granted, null);
 			Observed hold = begin(Activity.HOLD, granted);
 			return (hold != null) ? new Hold(hold, granted) : null;

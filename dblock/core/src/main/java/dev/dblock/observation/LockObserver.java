@@ -24,6 +24,29 @@ public interface LockObserver {
 	@Nullable Observed begin(Activity activity, Subject subject);
 
 	/**
+	 * Return an observer that also calls another one.
+	 * @param other the other observer
+	 * @return the two
+	 */
+	default LockObserver and(LockObserver other) {
+		return (activity, subject) -> {
+			Observed mine = begin(activity, subject);
+			Observed others = other.begin(activity, subject);
+			if (mine == null || others == null) {
+				return (mine != null) ? mine : others;
+			}
+			return (outcome, now, error) -> {
+				try {
+					mine.end(outcome, now, error);
+				}
+				finally {
+					others.end(outcome, now, error);
+				}
+			};
+		};
+	}
+
+	/**
 	 * An activity that has begun.
 	 */
 	@FunctionalInterface
@@ -130,8 +153,14 @@ public interface LockObserver {
 	 * @param label the name of the lock in metrics, if set
 	 * @param token the fencing token; zero while there is none
 	 * @param locks the number of locks
+	 * @param permits how many permits were requested as the largest number of the lock;
+	 * zero for a plain lock
 	 */
-	record Subject(@Nullable String name, @Nullable String label, long token, int locks) {
+	record Subject(@Nullable String name, @Nullable String label, long token, int locks, int permits) {
+
+		public Subject(@Nullable String name, @Nullable String label, long token, int locks) {
+			this(name, label, token, locks, 0);
+		}
 
 		public static Subject lock(String name, @Nullable String label, long token) {
 			return new Subject(name, label, token, 1);

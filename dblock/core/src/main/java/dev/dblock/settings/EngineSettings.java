@@ -136,11 +136,17 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	public void check(String shape, LockOptions options) {
 		// A caller without null checks may pass null, which is reported as an invalid
 		// name
-		if (shape == null || shape.indexOf(LockSettings.ANYTHING) < 0) {
+		boolean complete = shape == null || shape.indexOf(LockSettings.ANYTHING) < 0;
+		if (complete) {
 			LockNames.refuseBlank(shape);
 			LockNames.checkCharacters(this.namePrefix + shape);
 		}
-		this.locks.namesCoveredBy(shape).forEach((name) -> this.locks.terms(name, options.orElse(this.defaults)));
+		for (String name : this.locks.namesCoveredBy(shape)) {
+			LeaseTerms terms = this.locks.terms(name, options.orElse(this.defaults));
+			if (complete) {
+				LockNames.checkPermits(this.namePrefix + name, terms.permits());
+			}
+		}
 	}
 
 	/**
@@ -148,15 +154,21 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	 * @param name the name as used by the application
 	 * @param wanted the options, including the settings for the name
 	 * @return the terms
-	 * @throws IllegalArgumentException if the options are invalid
+	 * @throws IllegalArgumentException if the options are invalid, or the name is not
+	 * valid with them
 	 */
 	public LeaseTerms terms(String name, LockOptions wanted) {
+		LeaseTerms terms;
 		try {
-			return LeaseTerms.of(wanted.orElse(this.defaults));
+			terms = LeaseTerms.of(wanted.orElse(this.defaults));
 		}
 		catch (IllegalArgumentException ex) {
 			throw this.locks.explained(name, ex);
 		}
+		if (terms.permits() > 1 || name.endsWith(")")) {
+			LockNames.checkPermits(fullName(name), terms.permits());
+		}
+		return terms;
 	}
 
 	/**

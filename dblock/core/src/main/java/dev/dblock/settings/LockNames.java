@@ -4,6 +4,8 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
+import dev.dblock.LockOptions;
+import dev.dblock.store.Permits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,8 @@ final class LockNames {
 	 * remainder is for the overhead of the entry.
 	 */
 	static final int MAX_BYTES = 1000;
+
+	private static final int PERMIT_BYTES = Permits.id("", LockOptions.MOST_PERMITS).length();
 
 	private LockNames() {
 	}
@@ -38,6 +42,25 @@ final class LockNames {
 	 * Check a name that begins with its prefixes.
 	 */
 	static void checkCharacters(String name) {
+		check(name, MAX_BYTES, "");
+	}
+
+	/**
+	 * Check the name of a lock that is acquired: no permit of another lock may be stored
+	 * under it, and each of its own permits needs a name.
+	 */
+	static void checkPermits(String name, int permits) {
+		if (name.endsWith(")") && !Permits.lockOf(name).equals(name)) {
+			throw new IllegalArgumentException(("The name of a lock must not end with a number of a permit, as in %s:"
+					+ " a permit of the lock %s is stored under it. Choose another name")
+				.formatted(shortened(name), shortened(Permits.lockOf(name))));
+		}
+		if (permits > 1) {
+			check(name, MAX_BYTES - PERMIT_BYTES, " with permits");
+		}
+	}
+
+	private static void check(String name, int mostBytes, String kind) {
 		boolean ascii = true;
 		for (int i = 0; i < name.length(); i++) {
 			char c = name.charAt(i);
@@ -49,11 +72,11 @@ final class LockNames {
 			ascii = ascii && c < 0x80;
 		}
 		int bytes = ascii ? name.length() : utf8Length(name);
-		if (bytes > MAX_BYTES) {
-			throw new IllegalArgumentException(("The name of a lock may have at most %d bytes in UTF-8, prefix"
+		if (bytes > mostBytes) {
+			throw new IllegalArgumentException(("The name of a lock%s may have at most %d bytes in UTF-8, prefix"
 					+ " included, to fit into an index entry of every server; %s has %d. Shorten it, or use a hash of"
 					+ " it")
-				.formatted(MAX_BYTES, shortened(name), bytes));
+				.formatted(kind, mostBytes, shortened(name), bytes));
 		}
 	}
 

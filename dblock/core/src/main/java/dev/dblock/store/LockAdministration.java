@@ -1,11 +1,14 @@
 package dev.dblock.store;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
 import dev.dblock.LockPage;
 import dev.dblock.claim.ClaimRecords;
 
@@ -104,7 +107,24 @@ public interface LockAdministration {
 	Optional<LockInfo> find(String fullName);
 
 	/**
-	 * Release a lock by force, see
+	 * Return the states of all permits of a lock, including those that are available.
+	 * @param fullName the full name of the lock
+	 * @return their states by number; one for a plain lock, and none if there is no such
+	 * lock
+	 */
+	default List<LockInfo> findPermits(String fullName) {
+		Optional<LockInfo> first = find(fullName);
+		Stream<LockInfo> others = first.filter((lock) -> lock.permits() > 0)
+			.map((lock) -> list(true, fullName + " (permit ", LockOptions.MOST_PERMITS).locks())
+			.orElse(List.of())
+			.stream()
+			.filter((lock) -> Permits.lockOf(lock.name()).equals(fullName))
+			.sorted(Comparator.comparing((lock) -> Permits.numberOf(lock.name())));
+		return Stream.concat(first.stream(), others).toList();
+	}
+
+	/**
+	 * Release a lock, or one permit of a lock, by force, see
 	 * {@link dev.dblock.LockOperations#forceRelease(String)}.
 	 * @param fullName its full name
 	 * @return whether it had a holder

@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -57,6 +59,8 @@ final class LockChecks {
 	private final Set<Class<?>> sound = ConcurrentHashMap.newKeySet();
 
 	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+	private final Map<LockKey, Permits> permits = new ConcurrentHashMap<>();
 
 	private volatile boolean started;
 
@@ -141,6 +145,7 @@ final class LockChecks {
 			try {
 				LockedOperation operation = each.operation().get();
 				operation.names().forEach((name) -> this.names.add(name.shape()));
+				checkPermits(operation, findings);
 				warn(method);
 			}
 			catch (InvalidLockDeclarationException ex) {
@@ -148,6 +153,23 @@ final class LockChecks {
 			}
 		}
 		return findings;
+	}
+
+	/**
+	 * Refuse a number of permits other than that of another method with the same lock.
+	 * Only one of them could run.
+	 */
+	private void checkPermits(LockedOperation operation, List<String> findings) {
+		operation.permits().forEach((name, permits) -> {
+			LockKey lock = new LockKey(operation.engine(), name);
+			Permits own = new Permits(permits, operation.method().describe());
+			Permits first = Objects.requireNonNullElse(this.permits.putIfAbsent(lock, own), own);
+			if (first.number() != own.number()) {
+				findings.add(("%s: the lock '%s' has %s, but %s for %s; declare the same number for both, or set it in"
+						+ " dblock.locks")
+					.formatted(own.method(), name, own.describe(), first.describe(), first.method()));
+			}
+		});
 	}
 
 	private void warn(LockedMethod method) {
@@ -288,6 +310,23 @@ final class LockChecks {
 
 	private static boolean hasSamePackageName(LockedMethod locked) {
 		return locked.method().getDeclaringClass().getPackageName().equals(locked.userClass().getPackageName());
+	}
+
+	private record LockKey(@Nullable LockEngine engine, String name) {
+	}
+
+	/**
+	 * The permits of a lock.
+	 *
+	 * @param number how many it has; zero for a plain lock
+	 * @param method a method that is locked by it
+	 */
+	private record Permits(int number, String method) {
+
+		String describe() {
+			return (this.number == 0) ? "no permits" : (this.number == 1) ? "1 permit" : this.number + " permits";
+		}
+
 	}
 
 }

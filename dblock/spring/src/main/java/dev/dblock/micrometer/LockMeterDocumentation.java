@@ -20,6 +20,16 @@ enum LockMeterDocumentation implements MeterDocumentation {
 	WAITING("dblock.locks.waiting", Meter.Type.GAUGE),
 
 	/**
+	 * The number of permits of a lock that this process holds.
+	 */
+	PERMITS_HELD("dblock.permits.held", Meter.Type.GAUGE, Keys.LOCK),
+
+	/**
+	 * How many permits this process requested last as the largest number of a lock.
+	 */
+	PERMITS("dblock.permits", Meter.Type.GAUGE, Keys.LOCK),
+
+	/**
 	 * The number of attempts of waiting threads to acquire their lock.
 	 */
 	ATTEMPTS("dblock.wait.attempts", Meter.Type.COUNTER, Keys.CAUSE),
@@ -75,6 +85,11 @@ enum LockMeterDocumentation implements MeterDocumentation {
 		 * The cause of the attempt.
 		 */
 		KeyName CAUSE = () -> "cause";
+
+		/**
+		 * The name of the lock in metrics.
+		 */
+		KeyName LOCK = LockObservationDocumentation.LowCardinality.LOCK;
 
 		/**
 		 * Why the lease was lost.

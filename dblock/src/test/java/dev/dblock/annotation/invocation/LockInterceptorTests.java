@@ -153,10 +153,12 @@ class LockInterceptorTests {
 		this.invoices.numbers();
 		assertThat(this.engine.lastOptions())
 			.isEqualTo(new LockOptions(Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(10),
-					Duration.ofSeconds(600), false, WhenLost.INTERRUPT, PATH + "numbers", PATH + "numbers"));
+					Duration.ofSeconds(600), false, WhenLost.INTERRUPT, PATH + "numbers", PATH + "numbers")
+				.permits(3));
 		this.invoices.texts();
 		assertThat(this.engine.lastOptions()).isEqualTo(new LockOptions(Duration.ofSeconds(40), Duration.ofMillis(250),
-				Duration.ofSeconds(3), Duration.ZERO, null, null, PATH + "texts", PATH + "texts"));
+				Duration.ofSeconds(3), Duration.ZERO, null, null, PATH + "texts", PATH + "texts")
+			.permits(4));
 	}
 
 	@Test
@@ -365,13 +367,13 @@ class LockInterceptorTests {
 			throw (RuntimeException) ex;
 		}
 
-		@DistributedLock(leaseSeconds = 30, waitSeconds = 5, minHoldSeconds = 10, maxHoldSeconds = 600,
+		@DistributedLock(leaseSeconds = 30, waitSeconds = 5, minHoldSeconds = 10, maxHoldSeconds = 600, permits = 3,
 				autoRenew = false, whenLost = WhenLost.INTERRUPT)
 		public void numbers() {
 		}
 
 		@DistributedLock(leaseString = "${jobs.lease:30s}", waitString = "250ms", minHoldString = "${jobs.min:3}",
-				maxHoldString = "PT0S")
+				maxHoldString = "PT0S", permitsString = "${jobs.permits:4}")
 		public void texts() {
 		}
 

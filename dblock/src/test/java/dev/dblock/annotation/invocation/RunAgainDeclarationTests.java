@@ -86,7 +86,7 @@ class RunAgainDeclarationTests {
 
 	@Test
 	void methodsThatCannotRunAgainAreRefusedAtTheStart() {
-		assertThat(findings(Unsuitable.class)).hasSize(11)
+		assertThat(findings(Unsuitable.class)).hasSize(12)
 			.allSatisfy((finding) -> assertThat(finding).containsAnyOf("RUN_AGAIN", "primitive"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#argument(String)",
 					"the run for another call may have other arguments", "#{#a0}"))
@@ -100,6 +100,8 @@ class RunAgainDeclarationTests {
 			.anySatisfy((finding) -> assertThat(finding).contains("#several()", "has several locks; declare one"))
 			.anySatisfy(
 					(finding) -> assertThat(finding).contains("#waiting()", "a wait and a minimum hold have no effect"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#permitted()", "the lock has permits",
+					"remove one of the two"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#primitive()", "primitive int"));
 	}
 
@@ -177,6 +179,10 @@ class RunAgainDeclarationTests {
 
 		@DistributedLock(name = "index", waitSeconds = 3, whenUnavailable = WhenUnavailable.RUN_AGAIN)
 		public void waiting() {
+		}
+
+		@DistributedLock(name = "permitted", permits = 3, whenUnavailable = WhenUnavailable.RUN_AGAIN)
+		public void permitted() {
 		}
 
 		@DistributedLock(name = "index", whenUnavailable = WhenUnavailable.RUN_AGAIN)

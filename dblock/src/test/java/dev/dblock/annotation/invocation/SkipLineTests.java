@@ -98,6 +98,15 @@ class SkipLineTests {
 	}
 
 	@Test
+	void saysThatAllPermitsAreInUse(CapturedOutput output) {
+		LockInfo first = new LockInfo("export", true, "5f1c", "host-1:1:x7f3", "main", "an export", 7, START, START,
+				START, null, Duration.ofMillis(29_500), 3);
+		assertThat(line(new LockRefusal("export", first, Duration.ZERO).withPermits(3), output))
+			.endsWith("(lock 'export'): all 3 permits are in use, one held by host-1:1:x7f3 since 2026-11-24T02:00:00Z,"
+					+ " for another 29.5 s");
+	}
+
+	@Test
 	void isCutWhereNamesAreLong(CapturedOutput output) {
 		assertThat(line(new LockRefusal("n".repeat(500), info(true), Duration.ZERO), output)).endsWith("n…");
 	}

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class AttributeValuesTests {
 
 	private final Map<String, String> placeholders = Map.of("${lease}", "45s", "${none}", "", "${blank}", "  ",
-			"${bad}", "soon");
+			"${bad}", "soon", "${number}", " 3 ", "${many}", "1001");
 
 	private final AttributeValues attributes = new AttributeValues(
 			(text) -> "${null}".equals(text) ? null : this.placeholders.getOrDefault(text, text));
@@ -65,6 +65,39 @@ class AttributeValuesTests {
 			.isThrownBy(() -> this.attributes.duration("lease", DistributedLock.NOT_SET, "${bad}"))
 			.withMessage("leaseString = \"${bad}\", which is 'soon', is not a duration; write 90, 90s, 5m or PT1H (a"
 					+ " number without a unit means seconds)");
+	}
+
+	@Test
+	void permits() {
+		assertThat(this.attributes.permits(DistributedLock.NOT_SET, "")).isNull();
+		assertThat(this.attributes.permits(DistributedLock.NOT_SET, "${none}")).isNull();
+		assertThat(this.attributes.permits(1, "")).isOne();
+		assertThat(this.attributes.permits(1000, "")).isEqualTo(1000);
+		assertThat(this.attributes.permits(DistributedLock.NOT_SET, "${number}")).isEqualTo(3);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, -1, 1001, Integer.MAX_VALUE + 2L })
+	void otherNumbersOfPermitsAreRefused(long number) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.attributes.permits(number, ""))
+			.withMessage("permits = " + number + " is not a number from 1 to 1000; write how many holders the lock can"
+					+ " have at the same time, or remove it for a lock with one holder");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "0", "1001", "-3", "3.0", "0x3", "many", "#{3}", "99999999999999999999", "٣" })
+	void otherTextsForPermitsAreRefused(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.attributes.permits(DistributedLock.NOT_SET, text))
+			.withMessageStartingWith("permitsString = \"" + text + "\" is not a number from 1 to 1000; ");
+	}
+
+	@Test
+	void errorNamesThePlaceholderForPermitsAndItsValue() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.attributes.permits(DistributedLock.NOT_SET, "${many}"))
+			.withMessageStartingWith("permitsString = \"${many}\", which is '1001', is not a number from 1 to 1000; ");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.attributes.permits(3, "3"))
+			.withMessage("both permits and permitsString are set; remove one of them");
 	}
 
 	@Test

@@ -26,8 +26,9 @@ import org.springframework.web.bind.annotation.RestController;
 
 /**
  * {@code POST /orders} places an order, {@code POST /accounts/alder/settlement} bills a
- * customer now and {@code POST /report} makes the report. The last two report the holder
- * if the lock is held. {@code GET /locks} shows all locks.
+ * customer now, {@code POST /report} makes the report and {@code POST /export} sends
+ * invoices. The last three report the holder if the lock is held. {@code GET /locks}
+ * shows all locks.
  */
 @RestController
 class BillingController {
@@ -38,12 +39,15 @@ class BillingController {
 
 	private final Reports reports;
 
+	private final Exports exports;
+
 	private final LockOperations locks;
 
-	BillingController(BillingStore store, Accounts accounts, Reports reports, LockOperations locks) {
+	BillingController(BillingStore store, Accounts accounts, Reports reports, Exports exports, LockOperations locks) {
 		this.store = store;
 		this.accounts = accounts;
 		this.reports = reports;
+		this.exports = exports;
 		this.locks = locks;
 	}
 
@@ -62,6 +66,11 @@ class BillingController {
 	Report report(@RequestParam(defaultValue = "0s") @DurationFormat(style = Style.SIMPLE) Duration wait)
 			throws InterruptedException {
 		return this.reports.make(wait);
+	}
+
+	@PostMapping("/export")
+	Map<String, Integer> export() throws InterruptedException {
+		return Map.of("permit", this.exports.send());
 	}
 
 	@GetMapping("/locks")

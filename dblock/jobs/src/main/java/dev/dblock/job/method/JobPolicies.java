@@ -36,6 +36,9 @@ final class JobPolicies {
 	private static final String RUNS_AGAIN = "a run for a planned time is not repeated on request, but whenUnavailable ="
 			+ " RUN_AGAIN is set; declare it on a method that this one calls";
 
+	private static final String PERMITS = "a planned time runs once, but the lock has permits, by its declaration or"
+			+ " dblock.locks; remove them, or declare them on a method that this one calls";
+
 	private static final String UNKNOWN_LOCK = "whenMissed = RUN needs the run record at startup, but the name of the"
 			+ " lock is known only when the method is called; give the lock a name without expressions";
 
@@ -74,8 +77,12 @@ final class JobPolicies {
 	}
 
 	JobMethod.Declaration declaration(Method method, JobMethods.LockOfJob lock) {
-		return declaration(method, lock.defaultId(), lock.name(), lock.name(), lock.engine(), LockOptions.defaults(),
-				null);
+		LockOptions permits = lock.engine()
+			.setting(lock.name())
+			.map((setting) -> new LockOptions(null, null, null, null, null, null, null, null, null,
+					setting.options().permits()))
+			.orElse(LockOptions.defaults());
+		return declaration(method, lock.defaultId(), lock.name(), lock.name(), lock.engine(), permits, null);
 	}
 
 	/**
@@ -108,10 +115,11 @@ final class JobPolicies {
 		if (whenMissed == null) {
 			whenMissed = (policy != null) ? policy.whenMissed() : WhenMissed.SKIP;
 		}
-		String unknown = (whenMissed == WhenMissed.RUN && name == null) ? UNKNOWN_LOCK : null;
+		String other = (options.permits() != null) ? PERMITS
+				: (whenMissed == WhenMissed.RUN && name == null) ? UNKNOWN_LOCK : null;
 		return new JobMethod.Declaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
-				options.waitUpTo(), options.minHold(), (obstacle != null) ? obstacle : unknown,
+				options.waitUpTo(), options.minHold(), (obstacle != null) ? obstacle : other,
 				whenClockChanges(policy, settings), method(method, policy));
 	}
 

@@ -1,6 +1,8 @@
 package dev.dblock.annotation.invocation;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockOptions;
@@ -37,6 +39,20 @@ public record LockedOperation(LockedMethod method, List<MethodLock> locks, Invoc
 	 */
 	public LockOptions options() {
 		return this.locks.get(0).options();
+	}
+
+	/**
+	 * Return how many permits each lock has whose name is the same for all calls.
+	 * @return the number by name; zero for a plain lock
+	 */
+	public Map<String, Integer> permits() {
+		Map<String, Integer> permits = new LinkedHashMap<>();
+		for (MethodLock lock : this.locks) {
+			if (lock.name() instanceof LockName.Constant constant) {
+				permits.putIfAbsent(constant.text(), lock.permits(this.engine));
+			}
+		}
+		return permits;
 	}
 
 	/**

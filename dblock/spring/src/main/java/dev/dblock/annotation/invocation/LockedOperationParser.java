@@ -168,10 +168,11 @@ final class LockedOperationParser {
 		Duration wait = findings.collect(() -> duration("wait", lock.waitSeconds(), lock.waitString()));
 		Duration minHold = findings.collect(() -> duration("minHold", lock.minHoldSeconds(), lock.minHoldString()));
 		Duration maxHold = findings.collect(() -> duration("maxHold", lock.maxHoldSeconds(), lock.maxHoldString()));
+		Integer permits = findings.collect(() -> this.attributes.permits(lock.permits(), lock.permitsString()));
 		return findings.collect(() -> {
 			LockOptions options = new LockOptions(lease, wait, minHold, maxHold, lock.autoRenew() ? null : false,
 					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, method.path(),
-					(name != null) ? name.template() : null);
+					(name != null) ? name.template() : null, null, permits);
 			if (engine != null) {
 				engine.check((name != null) ? name.shape() : ANY_NAME, options);
 			}
@@ -185,7 +186,7 @@ final class LockedOperationParser {
 
 	private static UnavailableHandler unavailable(LockDeclaration declaration, List<MethodLock> locks,
 			@Nullable LockEngine engine, InvocationStrategy strategy) {
-		UnavailableHandler declared = declared(declaration, locks, strategy);
+		UnavailableHandler declared = declared(declaration, locks, engine, strategy);
 		boolean declaredCounts = locks.isEmpty() || engine == null;
 		for (MethodLock lock : locks) {
 			WhenUnavailable set = (engine == null) ? null
@@ -202,12 +203,12 @@ final class LockedOperationParser {
 	}
 
 	private static UnavailableHandler declared(LockDeclaration declaration, List<MethodLock> locks,
-			InvocationStrategy strategy) {
+			@Nullable LockEngine engine, InvocationStrategy strategy) {
 		WhenUnavailable wanted = only(declaration, "whenUnavailable", DistributedLock::whenUnavailable,
 				WhenUnavailable.DEFAULT);
 		String fallback = only(declaration, "fallback", DistributedLock::fallback, "");
 		if (fallback.isEmpty() && wanted == WhenUnavailable.RUN_AGAIN) {
-			return runAgain(declaration, locks, strategy);
+			return runAgain(declaration, locks, engine, strategy);
 		}
 		if (fallback.isEmpty()) {
 			return UnavailableHandler.skips(wanted, declaration.method())
@@ -226,7 +227,7 @@ final class LockedOperationParser {
 	 * and that the other call has the same argument.
 	 */
 	private static UnavailableHandler runAgain(LockDeclaration declaration, List<MethodLock> locks,
-			InvocationStrategy strategy) {
+			@Nullable LockEngine engine, InvocationStrategy strategy) {
 		String refused = "whenUnavailable = RUN_AGAIN is set, but ";
 		if (!(strategy instanceof BlockingInvocation)) {
 			throw new IllegalArgumentException(
@@ -240,6 +241,10 @@ final class LockedOperationParser {
 			if (options.waitUpTo() != null || options.minHold() != null) {
 				throw new IllegalArgumentException(
 						refused + "a wait and a minimum hold have no effect with it; remove them");
+			}
+			if (lock.permits(engine) > 0) {
+				throw new IllegalArgumentException(refused
+						+ "the lock has permits, so that another holder could run at the same time; remove one of the two");
 			}
 			Class<?>[] parameters = declaration.method().method().getParameterTypes();
 			boolean suitable = parameters.length == 0

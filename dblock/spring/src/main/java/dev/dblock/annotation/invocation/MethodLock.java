@@ -4,6 +4,7 @@ import java.util.function.Predicate;
 
 import dev.dblock.LockOptions;
 import dev.dblock.annotation.name.LockName;
+import dev.dblock.engine.LockEngine;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,19 @@ record MethodLock(LockName name, @Nullable Predicate<MethodInvocation> condition
 	 */
 	boolean isWanted(MethodInvocation invocation) {
 		return this.condition == null || this.condition.test(invocation);
+	}
+
+	/**
+	 * Return how many permits the lock has: those of the settings for its name, or else
+	 * those that are declared.
+	 * @param engine the engine of the lock; {@code null} if there is none
+	 * @return the number; zero for a plain lock
+	 */
+	int permits(@Nullable LockEngine engine) {
+		Integer set = (engine == null) ? null
+				: engine.setting(this.name.sample()).map((setting) -> setting.options().permits()).orElse(null);
+		Integer permits = (set != null) ? set : this.options.permits();
+		return (permits != null) ? permits : 0;
 	}
 
 	String nameOf(MethodInvocation invocation) {

@@ -99,7 +99,9 @@ interface UnavailableHandler {
 			if (holder == null) {
 				return "not available" + waited + remark;
 			}
-			String by = (holder.held() ? "held by " : "released by ") + holder.acquirer();
+			String all = (refusal.permits() > 1 && holder.permits() > 0)
+					? "all " + refusal.permits() + " permits are in use, one " : "";
+			String by = all + (holder.held() ? "held by " : "released by ") + holder.acquirer();
 			if (!remark.isEmpty()) {
 				return by + waited + remark;
 			}

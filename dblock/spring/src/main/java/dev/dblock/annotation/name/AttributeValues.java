@@ -3,6 +3,7 @@ package dev.dblock.annotation.name;
 import java.time.Duration;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.format.annotation.DurationFormat;
@@ -79,6 +80,42 @@ public final class AttributeValues {
 		String source = "%sString = \"%s\"".formatted(attribute, text);
 		String resolved = text(source, text);
 		return parse(text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved), resolved);
+	}
+
+	/**
+	 * Resolve the number of permits from the numeric attribute and its {@code …String}
+	 * variant.
+	 * @param number the numeric attribute
+	 * @param text the attribute with the text
+	 * @return the number, or {@code null} if neither attribute is declared
+	 * @throws IllegalArgumentException if both are declared, the text is not a number, or
+	 * a lock cannot have that many permits
+	 */
+	public @Nullable Integer permits(long number, String text) {
+		boolean left = number == DistributedLock.NOT_SET;
+		if (text.isEmpty()) {
+			return left ? null : permits("permits = " + number, String.valueOf(number));
+		}
+		if (!left) {
+			throw new IllegalArgumentException("both permits and permitsString are set; remove one of them");
+		}
+		String source = "permitsString = \"%s\"".formatted(text);
+		String resolved = text(source, text);
+		if (!StringUtils.hasText(resolved)) {
+			return null;
+		}
+		return permits(text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved),
+				resolved.trim());
+	}
+
+	private static int permits(String source, String number) {
+		int permits = number.matches("\\d{1,4}") ? Integer.parseInt(number) : 0;
+		if (permits < 1 || permits > LockOptions.MOST_PERMITS) {
+			throw new IllegalArgumentException(("%s is not a number from 1 to %d; write how many holders the lock can"
+					+ " have at the same time, or remove it for a lock with one holder")
+				.formatted(source, LockOptions.MOST_PERMITS));
+		}
+		return permits;
 	}
 
 	private static @Nullable Duration parse(String source, @Nullable String resolved) {
