@@ -290,14 +290,14 @@ class PermitTests {
 	void theNextHeadAsksWhenAnotherProcessHasCrashed() throws Exception {
 		LockOptions two = LockOptions.defaults().permits(2);
 		LockHandle mine = this.world.acquire("export", two);
-		this.repository.acquire(new AcquireRequest(LeaseKey.of("export", "crashed", 2), LockWorld.LEASE, "host-2", "t",
-				"w", LockWorld.TIMEOUT));
+		Duration lease = Duration.ofSeconds(5);
+		this.repository.acquire(
+				new AcquireRequest(LeaseKey.of("export", "crashed", 2), lease, "host-2", "t", "w", LockWorld.TIMEOUT));
 		Worker<LockHandle> first = waitFor(this.world.template(), two.waitUpTo(Duration.ofMinutes(10)));
 		Worker<LockHandle> second = waitFor(this.world.template(), two.waitUpTo(Duration.ofMinutes(10)));
 		mine.close();
 		LockWorld.eventually().until(() -> first.isDone() || second.isDone());
-		this.world.advance(LockWorld.LEASE.dividedBy(2));
-		this.world.advance(LockWorld.LEASE.dividedBy(2).plusSeconds(1));
+		this.world.advance(lease.plusSeconds(1));
 		List<LockHandle> both = List.of(first.result(), second.result());
 		assertThat(both).extracting(LockHandle::permit).containsExactlyInAnyOrder(1, 2);
 		assertThat(both).allMatch(LockHandle::isHeld);
