@@ -120,6 +120,18 @@ public abstract class JobRepositoryContract extends PermitRepositoryContract {
 	}
 
 	@Test
+	void aPlannedTimeIsNotRunWhileItsLockHasPermits() {
+		ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
+		release(acquired("stock", 3), Duration.ZERO);
+		Object stored = stored("stock");
+		assertThat(refused(skip(past(20)))).isNull();
+		assertThat(refused(rerun(past(20)))).isNull();
+		assertThat(stored("stock")).isEqualTo(stored);
+		release(acquired("stock", 1), Duration.ZERO);
+		assertThat(started(skip(past(20))).run().attempt()).isEqualTo(1);
+	}
+
+	@Test
 	void aPlannedTimeIsRunOnceAndOnlyLaterOnesAfterIt() {
 		Instant at = past(30);
 		Instant before = storeTime();

@@ -59,6 +59,8 @@ import org.springframework.util.function.SingletonSupplier;
  *   releasedAt:   ISODate(...),                     // null or absent while held
  *   runAgain:     {holder: "5f1c...",               // only of locks whose holder can be asked to run once more
  *                  asked: "9a0e...", closed: true}, // the last request; whether the holder refuses more of them
+ *   permits:      NumberLong(3),                    // only of locks that were acquired with permits
+ *   permitsBefore: NumberLong(2),                   // the number that the grant found
  *   fencePending: true,                             // the last holder was overtaken; absent in a new document
  *   jobs: {                                         // only of locks that were acquired for planned times
  *     "nightly-invoices": {                         // the id of a job; a hash if a field path cannot contain the id
@@ -92,6 +94,12 @@ import org.springframework.util.function.SingletonSupplier;
  * request. For a planned time, the request contains only the rules of the usual case. If
  * it is refused although the firing is due, such as after a run that crashed, it is sent
  * again with all rules.</li>
+ * <li><b>Permits</b> are locks of their own. The first has the lock's name, and the
+ * others have their number in it, such as {@code export (permit 2)}. One
+ * {@code findAndModify} without upsert selects any document of them that is free. If
+ * there is none, all are read, and one that is not stored yet is acquired by its
+ * {@code _id}. A plain lock is not free while {@code permits} is above one, or is no
+ * number.</li>
  * <li><b>Take-over</b> from a holder that has not released the lock sets
  * {@code fencePending}, since one of its transactions may still be in progress. An
  * acquirer that is granted such a document raises the fence before the grant is returned.
