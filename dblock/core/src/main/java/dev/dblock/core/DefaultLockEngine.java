@@ -133,7 +133,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private LockEngine.Attempt request(String name, LockOptions wanted, LeaseTerms terms) {
 		String fullName = fullName(name);
 		long start = this.clock.nanoTime();
-		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, wanted.label());
+		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, wanted.label(),
+				terms.permits());
 		LockEngine.Attempt attempt;
 		try {
 			this.repository.checkCaller();

@@ -117,9 +117,8 @@ final class LockAcquirer {
 			return attempt;
 		}
 		String remark = remark(name, terms, refusal.holder());
-		return (remark != null)
-				? new LockEngine.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(), remark, null))
-				: attempt;
+		return new LockEngine.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(),
+				(remark != null) ? remark : refusal.remark(), null, terms.permits()));
 	}
 
 	private @Nullable String remark(String name, LeaseTerms terms, @Nullable LockInfo holder) {

@@ -82,7 +82,7 @@ public final class LocalLockStore implements ClaimRecords {
 	 */
 	public AcquireAnswer takeOver(AcquireRequest request) {
 		synchronized (this.locks) {
-			change(request.key().name(), (lock, now) -> lock.endIn(Duration.ZERO, now));
+			change(request.key().id(), (lock, now) -> lock.endIn(Duration.ZERO, now));
 			return acquire(request);
 		}
 	}
