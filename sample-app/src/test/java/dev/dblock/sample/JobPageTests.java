@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.console.testing.Browser;
+import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -36,12 +38,12 @@ class JobPageTests {
 	@BeforeEach
 	void start(MongoServer server) throws Exception {
 		String uri = "--spring.mongodb.uri=" + server.uri(server.freshDatabase());
-		this.one = InstanceProcess.start("one", uri, "--dblock.lease=5s", "--sample.statements.every-seconds=2",
-				"--sample.statements.work=1h", "--sample.reminders.every-seconds=2", "--sample.payments.every=2s",
-				"--sample.payments.failures=1");
-		this.two = InstanceProcess.start("two", uri, "--dblock.lease=5s", "--sample.statements.every-seconds=2",
-				"--sample.statements.work=1ms", "--sample.reminders.every-seconds=2", "--sample.payments.every=2s",
-				"--sample.payments.failures=1");
+		this.one = InstanceProcess.start(SampleApplication.class, "one", uri, "--dblock.lease=5s",
+				"--sample.statements.every-seconds=2", "--sample.statements.work=1h",
+				"--sample.reminders.every-seconds=2", "--sample.payments.every=2s", "--sample.payments.failures=1");
+		this.two = InstanceProcess.start(SampleApplication.class, "two", uri, "--dblock.lease=5s",
+				"--sample.statements.every-seconds=2", "--sample.statements.work=1ms",
+				"--sample.reminders.every-seconds=2", "--sample.payments.every=2s", "--sample.payments.failures=1");
 		this.browser = new Browser();
 		Awaitility.await().atMost(Duration.ofMinutes(4)).ignoreExceptions().until(() -> {
 			this.browser.open(this.two.url());

@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import dev.dblock.console.testing.Browser;
+import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -49,10 +51,10 @@ class LivePageTests {
 		String uri = "--spring.mongodb.uri=" + server.uri(database);
 		this.client = MongoClients.create(server.uri(database));
 		this.reports = this.client.getDatabase(database).getCollection("reports");
-		this.one = InstanceProcess.start("one", uri, "--dblock.lease=5s", "--sample.live.pause=11s",
-				"--sample.live.longest-wait=1h", "--sample.report.work=1h");
-		this.two = InstanceProcess.start("two", uri, "--dblock.lease=5s", "--sample.live.pause=11s",
-				"--sample.live.longest-wait=1h", "--sample.report.work=1ms");
+		this.one = InstanceProcess.start(SampleApplication.class, "one", uri, "--dblock.lease=5s",
+				"--sample.live.pause=11s", "--sample.live.longest-wait=1h", "--sample.report.work=1h");
+		this.two = InstanceProcess.start(SampleApplication.class, "two", uri, "--dblock.lease=5s",
+				"--sample.live.pause=11s", "--sample.live.longest-wait=1h", "--sample.report.work=1ms");
 		this.browser = new Browser();
 	}
 

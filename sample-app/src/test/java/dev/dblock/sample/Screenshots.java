@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.console.testing.Browser;
+import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -31,7 +33,7 @@ class Screenshots {
 		Files.createDirectories(FOLDER);
 		try (Browser browser = new Browser()) {
 			for (int number = 0; number < 3; number++) {
-				instances.add(InstanceProcess.start("sample-808" + number, uri));
+				instances.add(InstanceProcess.start(SampleApplication.class, "sample-808" + number, uri));
 			}
 			browser.resize(1280, 2200);
 			String url = instances.get(2).url();
