@@ -7,16 +7,12 @@ const GRACE = 3000; // ms in which an event may still be on its way
 const KEEP = 300_000; // ms of history
 const COLOURS = 6;
 const LONG_JOB = 'report';
-const RUNS = 20; // that a record keeps
 
 const $ = (id) => document.getElementById(id);
-const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 const events = new Map();
 const colours = new Map();
 const cards = new Map();
-const rows = new Map();
-const jobRows = new Map();
 const announced = new Set();
 let state = null;
 let source = null;
@@ -32,6 +28,7 @@ function connect(origin) {
 	base = origin;
 	connectedAt = performance.now();
 	source?.close();
+	document.querySelectorAll('.console').forEach((link) => link.href = `${base}/actuator/dblockconsole`);
 	source = new EventSource(`${base}/live`);
 	source.onmessage = (message) => {
 		lastWord = performance.now();
@@ -84,8 +81,6 @@ function show(news) {
 	showFeed();
 	showFigures();
 	showInstances();
-	showJobs();
-	showLocks();
 	showTime();
 	showLog();
 }
@@ -179,7 +174,6 @@ function put(id, text) {
 	}
 }
 
-const seconds = (millis) => `${(millis / 1000).toFixed(1)} s`;
 const clock = (millis) => new Date(millis).toLocaleTimeString('en-GB');
 
 function showFeed() {
@@ -307,186 +301,6 @@ async function send(path, body) {
 		announce(`The server refused it: ${response.status}`);
 	}
 	return response;
-}
-
-// ---------------------------------------------------------------- jobs
-
-const MARKS = { FAILED: '✕', CRASHED: '↯', LOST: '↯', ABANDONED: '–' };
-const ENDS = { SUCCEEDED: 'succeeded', FAILED: 'failed', CRASHED: 'crashed', LOST: 'lost its lock', ABANDONED: 'never began' };
-
-function newJob(job) {
-	const row = document.createElement('tr');
-	row.dataset.job = job.id;
-	row.innerHTML = `<th scope="row"><b></b><span class="schedule"></span></th><td class="runs"><ol class="strip"></ol>
-		<span class="last"></span></td><td class="next"></td><td class="where"></td><td class="what"><div class="buttons">
-		<button type="button" class="pause"></button><button type="button" class="run">Run now</button></div></td>`;
-	row.querySelector('b').textContent = job.id;
-	row.querySelector('.run').setAttribute('aria-label', `Run ${job.id} now`);
-	row.querySelector('.pause').addEventListener('click', (event) => change(job.id, event.target.dataset.action));
-	row.querySelector('.run').addEventListener('click', () => change(job.id, 'RUN'));
-	return row;
-}
-
-async function change(job, action) {
-	put('answer', '');
-	const response = await send(`/live/jobs/${encodeURIComponent(job)}`, { action });
-	put('answer', response.ok ? (await response.json()).text : `The server refused it: ${response.status}`);
-}
-
-function showJobs() {
-	for (const job of state.jobs) {
-		if (!jobRows.has(job.id)) {
-			jobRows.set(job.id, newJob(job));
-			$('jobs').append(jobRows.get(job.id));
-		}
-		showJob(jobRows.get(job.id), job);
-	}
-}
-
-function showJob(row, job) {
-	row.classList.toggle('paused', job.paused);
-	row.classList.toggle('overdue', job.overdue);
-	put(row.querySelector('.schedule'), job.schedule);
-	put(row.querySelector('.next'), nextOf(job));
-	const where = row.querySelector('.where');
-	if (where.textContent !== (job.runningOn ?? '')) {
-		where.replaceChildren(job.runningOn ? bold(job.runningOn, colours.get(job.runningOn)) : '');
-	}
-	const action = job.paused ? 'RESUME' : 'PAUSE';
-	const pause = row.querySelector('.pause');
-	if (pause.dataset.action !== action) {
-		pause.dataset.action = action;
-		pause.textContent = job.paused ? 'Resume' : 'Pause';
-		pause.setAttribute('aria-label', `${pause.textContent} ${job.id}`);
-	}
-	const last = row.querySelector('.last');
-	put(last, job.runs.length > 0 ? describeRun(job.runs[0]) : 'no run yet');
-	last.classList.toggle('bad', job.runs.length > 0 && job.runs[0].outcome !== null && job.runs[0].outcome !== 'SUCCEEDED');
-	showStrip(row.querySelector('.strip'), job);
-}
-
-function nextOf(job) {
-	if (job.paused) {
-		return `paused by ${job.pausedBy ?? 'an operator'}`;
-	}
-	const due = job.dueInMillis === null ? 'after its run' : job.dueInMillis <= 0 ? 'due now'
-		: `in ${Math.ceil(job.dueInMillis / 1000)} s`;
-	return job.overdue ? `overdue, ${due}` : due;
-}
-
-function showStrip(strip, job) {
-	const version = job.runs.map((run) => `${run.startedAt} ${run.outcome} ${colours.get(run.instance)}`).join();
-	if (strip.dataset.version === version) {
-		return;
-	}
-	strip.dataset.version = version;
-	const runs = job.runs.slice(0, RUNS).toReversed().map((run) => {
-		const box = document.createElement('li');
-		box.dataset.outcome = run.outcome ?? 'RUNS';
-		box.dataset.instance = run.instance;
-		box.className = { FAILED: 'failed', CRASHED: 'crashed', LOST: 'crashed' }[run.outcome] ?? '';
-		box.style.setProperty('--colour', colours.get(run.instance) ?? 'var(--muted)');
-		box.textContent = MARKS[run.outcome] ?? (run.attempt > 1 ? run.attempt : '');
-		box.title = describeRun(run);
-		box.setAttribute('aria-label', box.title);
-		return box;
-	});
-	const empty = Array.from({ length: RUNS - runs.length }, () => {
-		const box = document.createElement('li');
-		box.setAttribute('aria-hidden', 'true');
-		return box;
-	});
-	strip.replaceChildren(...empty, ...runs);
-}
-
-function describeRun(run) {
-	const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : '';
-	const end = run.outcome === null ? 'runs' : ENDS[run.outcome];
-	const took = run.tookMillis !== null ? ` after ${duration(run.tookMillis)}` : '';
-	return `${clock(run.plannedAt)} on ${run.instance}${attempt}: ${end}${took}${run.error ? `: ${run.error}` : ''}`;
-}
-
-const duration = (millis) => (millis < 1000) ? `${millis} ms` : seconds(millis);
-
-function newRow(lock) {
-	const row = document.createElement('tr');
-	row.dataset.lock = lock.name;
-	row.innerHTML = `<th scope="row"></th><td class="holder"></td><td class="leases"><div class="lease">
-		<div class="bar" role="img"><div class="fill"></div></div><span class="left"></span></div></td>
-		<td class="token"></td><td class="waiting"></td>`;
-	row.querySelector('th').textContent = lock.name;
-	return row;
-}
-
-function showLocks() {
-	for (const lock of state.locks) {
-		if (!rows.has(lock.name)) {
-			rows.set(lock.name, newRow(lock));
-			for (const name of [...rows.keys()].sort(byImportance)) {
-				$('locks').append(rows.get(name));
-			}
-		}
-		showLock(rows.get(lock.name), lock);
-	}
-	for (const [name, row] of rows) {
-		if (!state.locks.some((lock) => lock.name === name)) {
-			row.remove();
-			rows.delete(name);
-		}
-	}
-}
-
-const rank = (name) => (name.startsWith('account-') ? 1 : 0);
-const byImportance = (one, other) => rank(one) - rank(other) || one.localeCompare(other);
-
-function showLock(row, lock) {
-	row.classList.toggle('free', !lock.held);
-	row.style.setProperty('--colour', colours.get(lock.acquirer) ?? 'var(--muted)');
-	const holder = row.querySelector('.holder');
-	const text = lock.held ? lock.acquirer : 'free';
-	if (holder.textContent !== text) {
-		holder.replaceChildren(lock.held ? bold(text) : text);
-	}
-	showLease(row, lock);
-	showToken(row.querySelector('.token'), lock);
-	put(row.querySelector('.waiting'), state.instances
-		.filter((instance) => !stateOf(instance).gone && instance.waiting.some((wait) => wait.name === lock.name))
-		.map((instance) => instance.id).join(', '));
-}
-
-/** The bar runs down by itself, and jumps up when the lease was renewed. */
-function showLease(row, lock) {
-	const bar = row.querySelector('.fill');
-	const share = lock.held && lock.fullMillis > 0 ? Math.min(1, lock.leftMillis / lock.fullMillis) : 0;
-	const left = lock.held ? seconds(lock.leftMillis) : '';
-	put(row.querySelector('.left'), left);
-	row.querySelector('.bar').setAttribute('aria-label', left ? `${left} of the lease left` : 'free');
-	const version = `${lock.held} ${lock.token} ${lock.updatedAt}`;
-	if (row.dataset.version === version && !reducedMotion.matches) {
-		return;
-	}
-	row.dataset.version = version;
-	bar.classList.remove('runs');
-	bar.style.transitionDuration = '0s';
-	bar.style.transform = `scaleX(${share})`;
-	if (share > 0 && !reducedMotion.matches) {
-		bar.getBoundingClientRect(); // so that it jumps before it runs
-		bar.classList.add('runs');
-		bar.style.transitionDuration = `${lock.leftMillis}ms`;
-		bar.style.transform = 'scaleX(0)';
-	}
-}
-
-/** Tokens are long because they must rise for ever; their ends are what one can compare. */
-function showToken(element, lock) {
-	const grant = grants.findLast((one) => one.name === lock.name && inBlock(one.token, lock.token));
-	const token = String(grant ? grant.token : lock.token);
-	if (element.dataset.token !== token) {
-		element.dataset.token = token;
-		const head = document.createElement('span');
-		head.textContent = token.slice(0, -9).replace(/\B(?=(\d{3})+$)/g, ' ') + ' ';
-		element.replaceChildren(head, token.slice(-9).replace(/\B(?=(\d{3})+$)/g, ' '));
-	}
 }
 
 // ---------------------------------------------------------------- time line

@@ -7,6 +7,9 @@ import java.util.concurrent.TimeUnit;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import dev.dblock.console.testing.Browser;
+import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -43,16 +46,19 @@ class LivePageTests {
 
 	private MongoCollection<Document> reports;
 
+	private MongoCollection<Document> locks;
+
 	@BeforeEach
 	void start(MongoServer server) throws Exception {
 		String database = server.freshDatabase();
 		String uri = "--spring.mongodb.uri=" + server.uri(database);
 		this.client = MongoClients.create(server.uri(database));
 		this.reports = this.client.getDatabase(database).getCollection("reports");
-		this.one = InstanceProcess.start("one", uri, "--dblock.lease=5s", "--sample.live.pause=11s",
-				"--sample.live.longest-wait=1h", "--sample.report.work=1h");
-		this.two = InstanceProcess.start("two", uri, "--dblock.lease=5s", "--sample.live.pause=11s",
-				"--sample.live.longest-wait=1h", "--sample.report.work=1ms");
+		this.locks = this.client.getDatabase(database).getCollection("dblock_locks");
+		this.one = InstanceProcess.start(SampleApplication.class, "one", uri, "--dblock.lease=5s",
+				"--sample.live.pause=11s", "--sample.live.longest-wait=1h", "--sample.report.work=1h");
+		this.two = InstanceProcess.start(SampleApplication.class, "two", uri, "--dblock.lease=5s",
+				"--sample.live.pause=11s", "--sample.live.longest-wait=1h", "--sample.report.work=1ms");
 		this.browser = new Browser();
 	}
 
@@ -68,7 +74,7 @@ class LivePageTests {
 	void pausedHolderLosesItsLockAndItsCommitIsRefused() throws Exception {
 		open(this.two);
 		makeReportOnOneAndAskOnTwo();
-		String token = token();
+		long token = token();
 		awaitRenewal();
 		press("one", "PAUSE");
 		await(() -> assertThat(logged("PAUSED")).anyMatch((line) -> line.contains("one is stopped by SIGSTOP")));
@@ -80,7 +86,7 @@ class LivePageTests {
 			.anyMatch((line) -> line.contains("one could not write the report: its commit was refused")));
 		assertThat(this.reports.find()).singleElement()
 			.satisfies((report) -> assertThat(report).containsEntry("writtenBy", "two"));
-		assertThat(Long.parseLong(token())).isGreaterThan(Long.parseLong(token));
+		assertThat(token()).isGreaterThan(token);
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("running"));
 		assertNothingTwice();
 		await(() -> assertThat(
@@ -106,10 +112,23 @@ class LivePageTests {
 		await(() -> assertThat(logged("ACQUIRED")).anyMatch((line) -> line.contains("two takes over report")));
 		await(() -> assertThat(this.reports.find()).singleElement()
 			.satisfies((report) -> assertThat(report).containsEntry("writtenBy", "two")));
-		await(() -> assertThat(this.browser.text("#locks [data-lock=invoice-run]")).contains("two"));
 		assertNothingTwice();
 		assertThat(this.browser.errorsWithout(this.one)).isEmpty();
 		assertThatOnlyInstancesWereAsked();
+		this.browser.find("nav .console").click();
+		await(() -> assertThat(this.browser.text("[data-key=invoice-run] summary")).contains("succeeded on two"));
+	}
+
+	@Test
+	void consoleShowsTheJobsAndPausesThem() {
+		open(this.one);
+		this.browser.find("nav .console").click();
+		await(() -> assertThat(this.browser.text("#jobs")).contains("invoice-run", "payments", "reminders",
+				"statements"));
+		this.browser.find("[data-key=reminders] [data-part=pause]").click();
+		await(() -> assertThat(this.browser.text("[data-key=reminders] .next"))
+			.startsWith("paused by the console of one"));
+		assertThat(this.browser.errors()).isEmpty();
 	}
 
 	@Test
@@ -165,7 +184,7 @@ class LivePageTests {
 		assertThat(this.browser.driver().switchTo().activeElement().getAccessibleName())
 			.isEqualTo("Make the report on one");
 		this.browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER);
-		await(() -> assertThat(this.browser.text("#locks [data-lock=report] .holder")).isEqualTo("one"));
+		await(() -> assertThat(this.browser.text("[data-instance=one] .holds")).contains("report"));
 		this.browser.driver().switchTo().activeElement().sendKeys(Keys.TAB);
 		assertThat(this.browser.driver().switchTo().activeElement().getAccessibleName())
 			.as("the news leave the focus where it is")
@@ -190,20 +209,18 @@ class LivePageTests {
 
 	private void makeReportOnOneAndAskOnTwo() {
 		press("one", "REPORT");
-		await(() -> assertThat(this.browser.text("#locks [data-lock=report] .holder")).isEqualTo("one"));
+		await(() -> assertThat(this.browser.text("[data-instance=one] .holds")).contains("report"));
 		askOnTwo();
 	}
 
 	private void askOnTwo() {
 		press("two", "ASK");
-		await(() -> assertThat(this.browser.text("#locks [data-lock=report] .waiting")).isEqualTo("two"));
+		await(() -> assertThat(this.browser.text("[data-instance=two] .waits")).contains("for report"));
 	}
 
 	private void awaitRenewal() {
-		String before = this.browser.find("#locks [data-lock=report]").getDomAttribute("data-version");
-		await(() -> assertThat(this.browser.find("#locks [data-lock=report]").getDomAttribute("data-version"))
-			.isNotEqualTo(before)
-			.startsWith("true"));
+		Object before = lock().get("updatedAt");
+		await(() -> assertThat(lock().get("updatedAt")).isNotEqualTo(before));
 	}
 
 	private void press(String instance, String command) {
@@ -215,8 +232,14 @@ class LivePageTests {
 		return this.browser.find("[data-instance=%s] [data-command=%s]".formatted(instance, command));
 	}
 
-	private String token() {
-		return this.browser.find("#locks [data-lock=report] .token").getDomAttribute("data-token");
+	/** Of the last grant that is drawn. */
+	private long token() {
+		return (long) this.browser.run("return Math.max(...[...document.querySelectorAll('#time [data-lock=report]')]"
+				+ ".map((grant) => Number(grant.dataset.token)))");
+	}
+
+	private Document lock() {
+		return this.locks.find(Filters.eq("report")).first();
 	}
 
 	@SuppressWarnings("unchecked")

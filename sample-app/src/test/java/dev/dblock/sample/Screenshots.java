@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.console.testing.Browser;
+import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -31,7 +33,7 @@ class Screenshots {
 		Files.createDirectories(FOLDER);
 		try (Browser browser = new Browser()) {
 			for (int number = 0; number < 3; number++) {
-				instances.add(InstanceProcess.start("sample-808" + number, uri));
+				instances.add(InstanceProcess.start(SampleApplication.class, "sample-808" + number, uri));
 			}
 			browser.resize(1280, 2200);
 			String url = instances.get(2).url();
@@ -42,9 +44,9 @@ class Screenshots {
 			browser.await(() -> assertThat(browser.text("#instances")).contains("sample-8080", "sample-8081"));
 			browser.await(() -> assertThat(Integer.parseInt(browser.text("#grants"))).isGreaterThan(40));
 			press(browser, "sample-8080", "REPORT");
-			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .holder")).contains("8080"));
+			browser.await(() -> assertThat(browser.text("[data-instance=sample-8080] .holds")).contains("report"));
 			press(browser, "sample-8081", "ASK");
-			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .waiting")).contains("8081"));
+			browser.await(() -> assertThat(browser.text("[data-instance=sample-8081] .waits")).contains("report"));
 			for (String scheme : List.of("dark", "light")) {
 				browser.emulate("prefers-color-scheme", scheme);
 				browser.resize(1280, 1250);
@@ -52,7 +54,7 @@ class Screenshots {
 			}
 			browser.resize(1280, 2200);
 			press(browser, "sample-8080", "PAUSE");
-			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .holder")).contains("8081"));
+			browser.await(() -> assertThat(browser.text("[data-instance=sample-8081] .holds")).contains("report"));
 			take(browser, "paused-light");
 			browser.emulate("prefers-color-scheme", "dark");
 			take(browser, "paused-dark");
@@ -66,21 +68,20 @@ class Screenshots {
 				browser.resize(1280, 1250);
 				take(browser, "live-" + scheme);
 			}
-			browser.find("[data-job=reminders] .pause").click();
-			browser.await(() -> assertThat(browser.text("[data-job=reminders] .next")).contains("paused by"));
-			String runs = runs(browser, "reminders");
-			String others = runs(browser, "invoice-run");
-			browser.await(() -> assertThat(runs(browser, "invoice-run")).isNotEqualTo(others));
-			assertThat(runs(browser, "reminders")).isEqualTo(runs);
-			takeJobs(browser, "job-paused");
-			browser.find("[data-job=reminders] .pause").click();
-			browser.await(() -> assertThat(browser.text("[data-job=statements] .where")).isEmpty());
-			browser.await(() -> assertThat(browser.text("[data-job=statements] .where")).isEqualTo("sample-8081"));
-			press(browser, "sample-8081", "KILL");
-			browser.await(() -> assertThat(browser.text("[data-instance=sample-8081] .state")).contains("silent"));
-			take(browser, "killed-dark");
-			browser.await(() -> assertThat(runs(browser, "statements")).contains("attempt 2: succeeded"));
-			takeJobs(browser, "job-repeated");
+			browser.open(url + "actuator/dblockconsole");
+			browser.resize(1280, 886);
+			browser.await(() -> assertThat(browser.text("[data-key=statements] [data-part=where]")).isEmpty());
+			browser.await(
+					() -> assertThat(browser.text("[data-key=statements] [data-part=where]")).isEqualTo("sample-8081"));
+			instances.get(1).process().destroyForcibly();
+			browser.await(() -> assertThat((String) browser.run(
+					"return [...document.querySelectorAll('[data-key=statements] .strip li')].map((run) => run.title).join()"))
+				.contains("attempt 2 after"));
+			for (String scheme : List.of("light", "dark")) {
+				browser.emulate("prefers-color-scheme", scheme);
+				take(browser, "console-" + scheme);
+			}
+			browser.open(url);
 			browser.emulate("prefers-color-scheme", "light");
 			browser.resize(390, 3600);
 			browser.await(() -> assertThat(browser.text("#open")).isNotEmpty());
@@ -97,21 +98,6 @@ class Screenshots {
 
 	private static void press(Browser browser, String instance, String command) {
 		browser.find("[data-instance=%s] [data-command=%s]".formatted(instance, command)).click();
-	}
-
-	private static String runs(Browser browser, String job) {
-		return (String) browser
-			.run("return [...document.querySelectorAll('[data-job=%s] .strip li')].map((run) => run.title).join()"
-				.formatted(job));
-	}
-
-	private static void takeJobs(Browser browser, String name) throws Exception {
-		browser.resize(1280, 2200);
-		for (String scheme : List.of("light", "dark")) {
-			browser.emulate("prefers-color-scheme", scheme);
-			Files.write(FOLDER.resolve(name + "-" + scheme + ".png"),
-					browser.find("[aria-labelledby=jobs-title]").getScreenshotAs(OutputType.BYTES));
-		}
 	}
 
 	private static void take(Browser browser, String name) throws Exception {

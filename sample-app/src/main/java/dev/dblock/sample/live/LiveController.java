@@ -1,9 +1,5 @@
 package dev.dblock.sample.live;
 
-import dev.dblock.job.JobOperations;
-import dev.dblock.job.JobOperations.ManualRun;
-
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -26,15 +22,9 @@ class LiveController {
 
 	private final LiveStore store;
 
-	private final JobOperations jobs;
-
-	private final String name;
-
-	LiveController(LiveFeed feed, LiveStore store, JobOperations jobs, @Value("${dblock.acquirer}") String name) {
+	LiveController(LiveFeed feed, LiveStore store) {
 		this.feed = feed;
 		this.store = store;
-		this.jobs = jobs;
-		this.name = name;
 	}
 
 	@GetMapping(path = "/live", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
@@ -51,55 +41,12 @@ class LiveController {
 		}
 	}
 
-	@PostMapping(path = "/live/jobs/{job}", consumes = MediaType.APPLICATION_JSON_VALUE)
-	JobAnswer change(@PathVariable String job, @RequestBody JobChange change) {
-		if (!this.jobs.ids().contains(job)) {
-			throw new ResponseStatusException(HttpStatus.NOT_FOUND, "There is no job " + job);
-		}
-		return switch (change.action()) {
-			case PAUSE -> {
-				this.jobs.pause(job, "the page of " + this.name);
-				yield new JobAnswer("All instances skip " + job + " until it is resumed");
-			}
-			case RESUME -> new JobAnswer(this.jobs.resume(job) ? job + " is resumed" : job + " was not paused");
-			case RUN -> {
-				ManualRun run = this.jobs.runNow(job);
-				yield new JobAnswer(job + " on " + this.name + ": " + run.description());
-			}
-		};
-	}
-
 	/**
 	 * Command for an instance.
 	 *
 	 * @param command the command
 	 */
 	record Command(LiveCommand command) {
-	}
-
-	/**
-	 * Change of a job.
-	 *
-	 * @param action the action
-	 */
-	record JobChange(JobAction action) {
-	}
-
-	/**
-	 * Result of a change.
-	 *
-	 * @param text a sentence for the page
-	 */
-	record JobAnswer(String text) {
-	}
-
-	/**
-	 * Actions of the page on a job.
-	 */
-	enum JobAction {
-
-		PAUSE, RESUME, RUN
-
 	}
 
 }

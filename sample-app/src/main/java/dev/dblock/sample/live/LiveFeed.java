@@ -12,14 +12,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
-import dev.dblock.job.JobOperations;
 import dev.dblock.sample.SampleServer;
 import dev.dblock.sample.billing.BillingFigures;
 import dev.dblock.sample.billing.BillingFigures.Figures;
 import dev.dblock.sample.live.LiveEvent.Kind;
 import dev.dblock.sample.live.LiveState.EventView;
 import dev.dblock.sample.live.LiveState.InstanceView;
-import dev.dblock.sample.live.LiveState.JobView;
 import dev.dblock.sample.live.LiveState.LockView;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,8 +58,6 @@ class LiveFeed implements DisposableBean {
 
 	private final LockOperations locks;
 
-	private final JobOperations jobs;
-
 	private final BillingFigures figures;
 
 	private final SampleServer server;
@@ -84,11 +80,10 @@ class LiveFeed implements DisposableBean {
 
 	private volatile boolean closing;
 
-	LiveFeed(LiveStore store, LockOperations locks, JobOperations jobs, BillingFigures figures, SampleServer server,
-			LiveSettings settings, @Value("${dblock.acquirer}") String name) {
+	LiveFeed(LiveStore store, LockOperations locks, BillingFigures figures, SampleServer server, LiveSettings settings,
+			@Value("${dblock.acquirer}") String name) {
 		this.store = store;
 		this.locks = locks;
-		this.jobs = jobs;
 		this.figures = figures;
 		this.server = server;
 		this.settings = settings;
@@ -183,8 +178,7 @@ class LiveFeed implements DisposableBean {
 		return new LiveState(this.name, System.currentTimeMillis(), this.server.description(),
 				this.server.hasTransactions(), this.settings.pause().toMillis(),
 				presences.stream().map((presence) -> InstanceView.of(presence, serverNow)).toList(),
-				locks.stream().map(LockView::of).toList(), this.jobs.list().stream().map(JobView::of).toList(), figures,
-				events);
+				locks.stream().map(LockView::of).toList(), figures, events);
 	}
 
 	private void send(SseEmitter page, LiveState state) {

@@ -2,14 +2,9 @@ package dev.dblock.sample.live;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
-import java.util.stream.Collectors;
 
 import dev.dblock.LockInfo;
-import dev.dblock.job.JobInfo;
-import dev.dblock.job.JobRun;
 import dev.dblock.sample.billing.BillingFigures.Figures;
 import dev.dblock.sample.live.Presence.State;
 import dev.dblock.sample.live.Presence.Waiting;
@@ -26,17 +21,15 @@ import org.jspecify.annotations.Nullable;
  * @param pauseMillis how long a pause lasts
  * @param instances all instances
  * @param locks all locks
- * @param jobs all scheduled jobs
  * @param figures the billing figures
  * @param events the events since the previous state
  */
 record LiveState(String self, long now, String server, boolean transactions, long pauseMillis,
-		List<InstanceView> instances, List<LockView> locks, List<JobView> jobs, Figures figures,
-		List<EventView> events) {
+		List<InstanceView> instances, List<LockView> locks, Figures figures, List<EventView> events) {
 
 	LiveState withEvents(List<EventView> events) {
 		return new LiveState(this.self, this.now, this.server, this.transactions, this.pauseMillis, this.instances,
-				this.locks, this.jobs, this.figures, events);
+				this.locks, this.figures, events);
 	}
 
 	/**
@@ -80,83 +73,15 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 	 * @param name its name
 	 * @param held whether it is held
 	 * @param acquirer the holder's instance
-	 * @param why the purpose
 	 * @param token the last token that was reserved
-	 * @param leftMillis how long the lock remains held unless it is renewed
-	 * @param fullMillis how long that was at the last renewal
-	 * @param updatedAt when that was, by the server's clock
 	 * @param releasedAt when it was released
 	 */
-	record LockView(String name, boolean held, @Nullable String acquirer, @Nullable String why, long token,
-			long leftMillis, long fullMillis, long updatedAt, long releasedAt) {
+	record LockView(String name, boolean held, @Nullable String acquirer, long token, long releasedAt) {
 
 		static LockView of(LockInfo lock) {
-			Instant updatedAt = lock.updatedAt();
-			Instant expiresAt = lock.expiresAt();
-			long full = (updatedAt != null && expiresAt != null) ? Duration.between(updatedAt, expiresAt).toMillis()
-					: 0;
-			return new LockView(lock.name(), lock.held(), lock.acquirer(), lock.why(), lock.token(),
-					lock.remaining().toMillis(), full, millis(updatedAt), millis(lock.releasedAt()));
-		}
-
-		private static long millis(@Nullable Instant instant) {
-			return (instant != null) ? instant.toEpochMilli() : 0;
-		}
-
-	}
-
-	/**
-	 * View of a scheduled job.
-	 *
-	 * @param id its id
-	 * @param schedule a description of its schedule
-	 * @param dueInMillis the time until the next planned time that the instance knows
-	 * @param paused whether it is paused
-	 * @param pausedBy the operator that paused it
-	 * @param runningOn the instance that runs it
-	 * @param overdue whether a planned time was not run
-	 * @param runs its last runs, the latest first
-	 */
-	record JobView(String id, String schedule, @Nullable Long dueInMillis, boolean paused, @Nullable String pausedBy,
-			@Nullable String runningOn, boolean overdue, List<RunView> runs) {
-
-		static JobView of(JobInfo job) {
-			String schedule = job.schedules()
-				.stream()
-				.map(JobInfo.Schedule::description)
-				.collect(Collectors.joining(", "));
-			Long dueInMillis = job.schedules()
-				.stream()
-				.map(JobInfo.Schedule::next)
-				.filter(Objects::nonNull)
-				.min(Comparator.naturalOrder())
-				.map((next) -> Duration.between(job.at(), next).toMillis())
-				.orElse(null);
-			return new JobView(job.id(), schedule, dueInMillis, job.paused(), job.pausedBy(), job.runningOn(),
-					job.overdue(), job.runs().stream().map(RunView::of).toList());
-		}
-
-	}
-
-	/**
-	 * View of a run of a job, by the server's clock.
-	 *
-	 * @param plannedAt the planned time of the run
-	 * @param attempt the number of the attempt at that planned time
-	 * @param startedAt when it began
-	 * @param tookMillis how long it took, once it has ended
-	 * @param outcome the outcome
-	 * @param instance the instance that ran it
-	 * @param error the error, if it failed
-	 */
-	record RunView(long plannedAt, int attempt, long startedAt, @Nullable Long tookMillis,
-			JobRun.@Nullable Outcome outcome, String instance, @Nullable String error) {
-
-		static RunView of(JobRun run) {
-			Instant endedAt = run.endedAt();
-			Long took = (endedAt != null) ? Duration.between(run.startedAt(), endedAt).toMillis() : null;
-			return new RunView(run.plannedAt().toEpochMilli(), run.attempt(), run.startedAt().toEpochMilli(), took,
-					run.outcome(), run.instance(), run.error());
+			Instant releasedAt = lock.releasedAt();
+			return new LockView(lock.name(), lock.held(), lock.acquirer(), lock.token(),
+					(releasedAt != null) ? releasedAt.toEpochMilli() : 0);
 		}
 
 	}

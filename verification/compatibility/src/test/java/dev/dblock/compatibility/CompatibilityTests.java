@@ -247,6 +247,27 @@ class CompatibilityTests {
 	}
 
 	@Test
+	void consoleShowsALockAndPermitsItsRelease() throws Exception {
+		assertThat(send("GET", "dblockconsole")).contains("src=\"dblockconsole/console.js\"");
+		assertThat(send("GET", "dblockconsole/console.js")).contains("X-XSRF-TOKEN");
+		assertThat(exchange("GET", "actuator/dblockconsole").headers().firstValue("Content-Security-Policy"))
+			.hasValueSatisfying((policy) -> assertThat(policy).startsWith("default-src 'none'"));
+		try (LockHandle handle = this.locks.acquire("on-the-console", LockOptions.defaults().why("to be shown"))) {
+			Document state = Awaitility.await()
+				.atMost(LONG_ENOUGH)
+				.until(() -> Document.parse(send("GET", "dblockconsole/state?filter=on-the")),
+						(read) -> read.getInteger("matching") == 1);
+			assertThat(state.getList("locks", Document.class)).singleElement()
+				.satisfies((lock) -> assertThat(lock).containsEntry("held", true).containsEntry("why", "to be shown"));
+			assertThat(state).containsEntry("locksPath", "../dblock").doesNotContainKey("jobsPath");
+			assertThat(state.getList("jobs", Document.class)).extracting((job) -> job.getString("id"))
+				.contains("leap-day");
+			assertThat(state.getList("jobs", Document.class).get(0).getString("at")).endsWith("Z");
+			handle.ensureHeld();
+		}
+	}
+
+	@Test
 	void healthIsTold() throws Exception {
 		this.locks.acquire("healthy").close();
 		Document health = Document.parse(send("GET", "health/dblock"));

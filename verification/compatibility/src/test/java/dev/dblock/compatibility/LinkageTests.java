@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.EnableDistributedLocks;
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
+import dev.dblock.console.DblockConsoleAutoConfiguration;
 import dev.dblock.job.JobRun;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
@@ -96,7 +97,7 @@ class LinkageTests {
 	void everythingThatIsCalledIsThere() throws IOException {
 		List<String> published = Stream
 			.of(DistributedLock.class, MongoLockRepository.class, EnableDistributedLocks.class, JobRun.class,
-					DblockAutoConfiguration.class, AutoConfigureDblock.class)
+					DblockAutoConfiguration.class, AutoConfigureDblock.class, DblockConsoleAutoConfiguration.class)
 			.map(LinkageTests::home)
 			.toList();
 		Set<String> seen = new LinkedHashSet<>();
@@ -109,7 +110,7 @@ class LinkageTests {
 				}
 			}
 		}
-		assertThat(seen).hasSize(6);
+		assertThat(seen).hasSize(7);
 		assertThat(this.checked).as("references that were looked at").isGreaterThan(1000);
 		assertThat(this.missing).isEmpty();
 	}

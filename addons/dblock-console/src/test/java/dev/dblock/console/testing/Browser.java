@@ -1,4 +1,4 @@
-package dev.dblock.sample;
+package dev.dblock.console.testing;
 
 import java.io.File;
 import java.nio.file.Files;
@@ -34,10 +34,10 @@ import org.openqa.selenium.logging.LoggingPreferences;
  * Chromium without a window, driven by the {@code chromedriver} that came with it: none
  * is ever fetched.
  */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
 
 	/** scripts/test-summary knows the reason by these words. */
-	static final String MISSING = "needs a browser: on Debian, apt-get install chromium chromium-driver";
+	public static final String MISSING = "needs a browser: on Debian, apt-get install chromium chromium-driver";
 
 	private static final int MOST_ATTEMPTS = 20;
 
@@ -45,7 +45,7 @@ final class Browser implements AutoCloseable {
 
 	private final ChromeDriver driver;
 
-	Browser() {
+	public Browser() {
 		LoggingPreferences logs = new LoggingPreferences();
 		logs.enable(LogType.BROWSER, Level.ALL);
 		logs.enable(LogType.PERFORMANCE, Level.ALL);
@@ -77,31 +77,31 @@ final class Browser implements AutoCloseable {
 			.findFirst();
 	}
 
-	void open(String url) {
+	public void open(String url) {
 		this.driver.get(url);
 	}
 
-	void resize(int width, int height) {
+	public void resize(int width, int height) {
 		this.driver.manage().window().setSize(new Dimension(width, height));
 	}
 
-	void emulate(String feature, String value) {
+	public void emulate(String feature, String value) {
 		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
 				Map.of("features", List.of(Map.of("name", feature, "value", value))));
 	}
 
-	ChromeDriver driver() {
+	public ChromeDriver driver() {
 		return this.driver;
 	}
 
-	WebElement find(String css) {
+	public WebElement find(String css) {
 		return this.driver.findElement(By.cssSelector(css));
 	}
 
 	/**
 	 * The text of an element, which the page can replace while it is read.
 	 */
-	String text(String css) {
+	public String text(String css) {
 		for (int attempt = 1;; attempt++) {
 			try {
 				return find(css).getText();
@@ -114,14 +114,14 @@ final class Browser implements AutoCloseable {
 		}
 	}
 
-	Object run(String script) {
+	public Object run(String script) {
 		return this.driver.executeScript(script);
 	}
 
 	/**
 	 * What is on the page changes several times a second.
 	 */
-	void await(ThrowingRunnable assertion) {
+	public void await(ThrowingRunnable assertion) {
 		ConditionFactory waiting = Awaitility.await()
 			.atMost(LONG_ENOUGH)
 			.pollInterval(Duration.ofMillis(200))
@@ -138,7 +138,7 @@ final class Browser implements AutoCloseable {
 	/**
 	 * What the page has complained of since it was last asked.
 	 */
-	List<String> errors() {
+	public List<String> errors() {
 		return entries(LogType.BROWSER).filter((entry) -> entry.getLevel().intValue() >= Level.WARNING.intValue())
 			.map(LogEntry::getMessage)
 			.toList();
@@ -148,7 +148,7 @@ final class Browser implements AutoCloseable {
 	 * What the page has complained of, except that an instance which the test has ended
 	 * cannot be reached.
 	 */
-	List<String> errorsWithout(InstanceProcess ended) {
+	public List<String> errorsWithout(InstanceProcess ended) {
 		return errors().stream()
 			.filter((error) -> !(error.contains("net::ERR_") && error.contains(ended.url())))
 			.toList();
@@ -157,7 +157,7 @@ final class Browser implements AutoCloseable {
 	/**
 	 * Whom the page has asked for something since it was last asked.
 	 */
-	List<String> requests() {
+	public List<String> requests() {
 		return entries(LogType.PERFORMANCE).map(LogEntry::getMessage)
 			.filter((message) -> message.contains("\"Network.requestWillBeSent\""))
 			.map((message) -> message.replaceFirst("(?s).*\"request\":\\{.*?\"url\":\"([^\"]*)\".*", "$1"))
@@ -176,7 +176,7 @@ final class Browser implements AutoCloseable {
 	/**
 	 * Skips, for all to see, what finds no browser.
 	 */
-	static final class Condition implements ExecutionCondition {
+	public static final class Condition implements ExecutionCondition {
 
 		@Override
 		public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

@@ -1,4 +1,4 @@
-package dev.dblock.sample;
+package dev.dblock.console.testing;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.testing.Ports;
 
 /**
- * An instance of the sample in a process of its own, which can be stopped and killed.
+ * An instance of an application in a process of its own, which can be stopped and killed.
  */
-final class InstanceProcess implements AutoCloseable {
+public final class InstanceProcess implements AutoCloseable {
 
 	private final int port;
 
@@ -22,21 +22,21 @@ final class InstanceProcess implements AutoCloseable {
 		this.process = process;
 	}
 
-	static InstanceProcess start(String name, String... arguments) throws IOException {
+	public static InstanceProcess start(Class<?> application, String name, String... arguments) throws IOException {
 		int port = Ports.free(1).get(0);
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx192m",
-						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-						SampleApplication.class.getName(), "--server.port=" + port, "--dblock.acquirer=" + name));
+						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), application.getName(),
+						"--server.port=" + port, "--dblock.acquirer=" + name));
 		command.addAll(List.of(arguments));
 		return new InstanceProcess(port, new ProcessBuilder(command).inheritIO().start());
 	}
 
-	String url() {
+	public String url() {
 		return "http://127.0.0.1:" + this.port + "/";
 	}
 
-	Process process() {
+	public Process process() {
 		return this.process;
 	}
 

@@ -1,0 +1,79 @@
+package dev.dblock.console;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.job.JobPolicy;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/**
+ * An application with jobs, and without Spring Security.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration(excludeName = { "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.ReactiveUserDetailsServiceAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.actuate.web.reactive.ReactiveManagementWebSecurityAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.web.reactive.ReactiveWebSecurityAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration" })
+@Import(ConsoleApplication.JobConfiguration.class)
+class ConsoleApplication {
+
+	/** For a process of its own. */
+	public static void main(String[] arguments) {
+		new SpringApplicationBuilder(ConsoleApplication.class).run(arguments);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	static class JobConfiguration {
+
+		@Bean
+		Jobs jobs(@Value("${statements.work:0}") long work) {
+			return new Jobs(work);
+		}
+
+	}
+
+	static class Jobs {
+
+		private final long work;
+
+		Jobs(long work) {
+			this.work = work;
+		}
+
+		@Scheduled(cron = "0 0 2 29 2 *", zone = "Asia/Tokyo")
+		@DistributedLock(name = "leap-day")
+		void leapDay() {
+		}
+
+		@Scheduled(fixedRate = 2000)
+		@DistributedLock(name = "payments")
+		void payments() {
+			throw new IllegalStateException("The bank <b>does not</b> answer");
+		}
+
+		@Scheduled(cron = "*/2 * * * * *")
+		@DistributedLock(name = "reminders")
+		void reminders() {
+		}
+
+		@Scheduled(cron = "*/2 * * * * *")
+		@DistributedLock(name = "statements")
+		@JobPolicy(whenCrashed = JobPolicy.WhenCrashed.RERUN)
+		void statements() throws InterruptedException {
+			Thread.sleep(this.work);
+		}
+
+	}
+
+}
