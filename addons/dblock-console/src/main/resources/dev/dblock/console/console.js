@@ -283,7 +283,7 @@ function newLock(lock) {
 	put(partOf(row, 'id'), lock.name);
 	partOf(row, 'release').setAttribute('aria-label', `Release ${lock.name}`);
 	partOf(row, 'release').addEventListener('click', async () => {
-		const now = await confirmed(`Release ${lock.name} by force?`, `${row.querySelector('.holder').textContent} loses it at the `
+		const now = await confirmed(`Release ${lock.name} by force?`, `${partOf(row, 'holder').textContent} loses it at its `
 			+ 'next renewal. It becomes free when its lease ends, so that no other holder overlaps.', 'Release', true);
 		if (now !== null) {
 			release(lock.name, now);

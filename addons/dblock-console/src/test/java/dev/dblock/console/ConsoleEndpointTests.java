@@ -1,5 +1,8 @@
 package dev.dblock.console;
 
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
@@ -119,6 +122,20 @@ class ConsoleEndpointTests {
 		try (Instance instance = Instance.start(LOCAL, "management.endpoints.access.default=unrestricted",
 				"management.endpoints.web.exposure.include=dblockconsole")) {
 			assertThat(instance.state("")).doesNotContainKeys("jobsPath", "locksPath");
+		}
+	}
+
+	/** A form of another origin can send these types without asking first. */
+	@ParameterizedTest
+	@ValueSource(strings = { "application/x-www-form-urlencoded", "text/plain" })
+	void formsOfOtherOriginsChangeNothing(String type) throws Exception {
+		try (Instance instance = Instance.start(LOCAL, "management.endpoints.access.default=unrestricted")) {
+			HttpRequest request = HttpRequest.newBuilder(URI.create(instance.url() + "/actuator/dblockjobs/reminders"))
+				.header("Content-Type", type)
+				.POST(HttpRequest.BodyPublishers.ofString("{\"action\": \"pause\"}"))
+				.build();
+			assertThat(HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).statusCode())
+				.isEqualTo(415);
 		}
 	}
 

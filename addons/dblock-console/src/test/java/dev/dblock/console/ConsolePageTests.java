@@ -184,6 +184,7 @@ class ConsolePageTests {
 		await(() -> assertThat(lock(name).getText()).contains("one", "<b>import</b>", "waiter-" + now));
 		lock(name).findElement(byPart("release")).click();
 		await(() -> assertThat(this.browser.text("#confirm-title")).isEqualTo("Release " + name + " by force?"));
+		assertThat(this.browser.text("#confirm-text")).startsWith("orders-6c9f7b5d4-x2x8z-one loses it");
 		focused().sendKeys(Keys.ESCAPE);
 		await(() -> assertThat(this.browser.find("#confirm").isDisplayed()).isFalse());
 		held.ensureHeld();
