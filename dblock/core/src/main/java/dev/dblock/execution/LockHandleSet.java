@@ -82,6 +82,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 		return all().stream().map(LockHandle::name).collect(Collectors.joining(", "));
 	}
 
+	@Override
+	public int permit() {
+		return lastFirst().get(0).handle().permit();
+	}
+
 	/**
 	 * Return the token of the last of the locks, since the set has none of its own.
 	 */

@@ -19,7 +19,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * The store of the locks. Each method sends one request (in rare cases two). A request
+ * The store of the locks. Each method sends one request, in rare cases more. A request
  * can be repeated safely, is decided by the store's clock, and runs outside any
  * transaction of the calling thread. Every failure is thrown as Spring's
  * {@link org.springframework.dao.DataAccessException}. Some failures have a subclass of

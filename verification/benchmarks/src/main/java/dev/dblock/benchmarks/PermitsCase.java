@@ -25,7 +25,7 @@ final class PermitsCase implements BenchmarkCase {
 
 	private static final int PERMITS = 8;
 
-	private static final int SECTION_MILLIS = 20;
+	private static final int SECTION_MILLIS = 50;
 
 	private static final String PLAIN = "plain";
 
@@ -85,7 +85,7 @@ final class PermitsCase implements BenchmarkCase {
 		List<Double> shares = new ArrayList<>();
 		long overlaps = 0;
 		for (int round = 0; round <= bench.pick(3, 1); round++) {
-			int millis = (round == 0) ? bench.pick(3000, 500) : bench.pick(10_000, 2000);
+			int millis = bench.pick(10_000, 2000);
 			List<Document> answers = Workers.callAll(workers, order("permits-" + round, millis));
 			overlaps += overlaps(answers);
 			if (round > 0) {

@@ -8,6 +8,13 @@ import dev.dblock.settings.EngineSettings;
  */
 final class HandOffStreak {
 
+	/**
+	 * How many times longer than a lock a permit is handed over. Waiters of other
+	 * processes get one of several permits more often, and one that is released remains
+	 * unused for the time of two requests.
+	 */
+	private static final int PERMIT_FACTOR = 4;
+
 	private final EngineSettings.HandOff settings;
 
 	private final int maxCount;
@@ -57,13 +64,13 @@ final class HandOffStreak {
 
 	/**
 	 * Decide whether one of several permits is handed over. Each one that this process
-	 * holds is handed over for twice as long as a lock, on average, and then released for
+	 * holds is handed over for longer than a lock, on average, and then released for
 	 * other processes, while the streak of the others goes on. So a process with more
 	 * permits offers more of them.
 	 * @param held how many permits this process holds
 	 */
 	boolean mayGoOn(long nanos, int held) {
-		boolean over = this.count >= this.maxCount || lengthNanos(nanos) * held >= 2 * this.maxNanos;
+		boolean over = this.count >= this.maxCount || lengthNanos(nanos) * held >= PERMIT_FACTOR * this.maxNanos;
 		if (over && this.maxCount > 0 && this.maxNanos > 0) {
 			this.yieldedAfterNanos = lengthNanos(nanos);
 			start(nanos);

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * The knowledge of one process about one lock: its waiting threads, in the order of their
  * arrival, and the lease that it holds itself. Of the waiting threads, only the head
  * sends requests to the store, and not while the process holds the lock or is releasing
- * it.
+ * it. If the lock has permits, the process can hold several, and the head asks unless the
+ * process holds or is releasing as many as there are.
  */
 public final class LocalQueue {
 
