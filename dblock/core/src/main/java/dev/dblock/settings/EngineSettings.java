@@ -165,7 +165,10 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 		catch (IllegalArgumentException ex) {
 			throw this.locks.explained(name, ex);
 		}
-		if (terms.permits() > 1 || name.endsWith(")")) {
+		// The name of a permit ends like this. That of a caller without null checks may
+		// be
+		// null, which the check reports
+		if (terms.permits() > 1 || name == null || name.endsWith(")")) {
 			LockNames.checkPermits(fullName(name), terms.permits());
 		}
 		return terms;
