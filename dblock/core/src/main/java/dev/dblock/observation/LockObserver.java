@@ -31,16 +31,26 @@ public interface LockObserver {
 	default LockObserver and(LockObserver other) {
 		return (activity, subject) -> {
 			Observed mine = begin(activity, subject);
-			Observed others = other.begin(activity, subject);
+			Observed others;
+			try {
+				others = other.begin(activity, subject);
+			}
+			catch (RuntimeException | Error ex) {
+				if (mine != null) {
+					mine.end(Outcome.FAILED, subject, ex);
+				}
+				throw ex;
+			}
 			if (mine == null || others == null) {
 				return (mine != null) ? mine : others;
 			}
+			// The last one first, since each may have opened a scope of the thread
 			return (outcome, now, error) -> {
 				try {
-					mine.end(outcome, now, error);
+					others.end(outcome, now, error);
 				}
 				finally {
-					others.end(outcome, now, error);
+					mine.end(outcome, now, error);
 				}
 			};
 		};

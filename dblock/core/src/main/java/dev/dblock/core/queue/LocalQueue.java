@@ -340,7 +340,8 @@ public final class LocalQueue {
 		if (first != null) {
 			return Math.min(SAFETY_NANOS, first.remainingNanos());
 		}
-		boolean oneIsReleased = held.size() + this.releases.count() >= waiter.permits();
+		long kept = held.stream().filter((lease) -> lease.end() == null).count();
+		boolean oneIsReleased = kept + this.releases.count() >= waiter.permits();
 		return oneIsReleased ? this.releases.leftNanos(now) : 0;
 	}
 
@@ -436,13 +437,16 @@ public final class LocalQueue {
 	}
 
 	private @Nullable Waiter successor(Lease lease) {
-		Waiter next = this.waiters.stream().filter((waiter) -> !waiter.isAsking()).findFirst().orElse(head());
+		Waiter next = this.waiters.stream().filter((waiter) -> !waiter.isAsking()).findFirst().orElse(null);
 		if (next == null || !this.holders.contains(lease) || !lease.canBeHandedOver()
 				|| !next.canFollow(lease.terms())) {
 			return null;
 		}
-		boolean mayGoOn = (next.permits() > 1) ? this.streak.mayGoOn(now(), this.holders.size())
-				: this.streak.mayGoOn(now());
+		long now = now();
+		// While others go first, another permit would only prolong that
+		boolean mayGoOn = (next.permits() > 1)
+				? this.crossProcessYield.leftNanos(now) > 0 || this.streak.mayGoOn(now, this.holders.size())
+				: this.streak.mayGoOn(now);
 		return mayGoOn ? next : null;
 	}
 
@@ -451,7 +455,8 @@ public final class LocalQueue {
 	 * them.
 	 */
 	private void wakeHeadForMore(Lease granted) {
-		if (granted.key().permits() > 1) {
+		Waiter head = head();
+		if (granted.key().permits() > 1 || head != null && head.permits() > 1) {
 			wakeHead();
 		}
 	}
@@ -476,8 +481,8 @@ public final class LocalQueue {
 	public synchronized void released(long requestNanos) {
 		this.releases.end();
 		long now = now();
+		long handedOverNanos = this.streak.endedAfterNanos(now);
 		if (!this.waiters.isEmpty()) {
-			long handedOverNanos = this.streak.endedAfterNanos(now);
 			if (handedOverNanos >= 0) {
 				this.crossProcessYield.begin(requestNanos, handedOverNanos, now);
 			}
