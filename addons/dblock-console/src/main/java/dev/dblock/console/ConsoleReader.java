@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -28,6 +30,8 @@ final class ConsoleReader {
 
 	private static final int PAUSE_PER_READ = 9;
 
+	private static final long PAUSE_AFTER_FAILURE = Duration.ofSeconds(5).toNanos();
+
 	private final Supplier<LockEngine> engine;
 
 	private final Supplier<@Nullable JobOperations> jobs;
@@ -36,7 +40,9 @@ final class ConsoleReader {
 
 	private final WaitingThreads waiting;
 
-	private @Nullable Snapshot snapshot;
+	private final Lock reading = new ReentrantLock();
+
+	private volatile @Nullable Reading last;
 
 	ConsoleReader(Supplier<LockEngine> engine, Supplier<@Nullable JobOperations> jobs, RecentEvents events,
 			WaitingThreads waiting) {
@@ -55,9 +61,10 @@ final class ConsoleReader {
 	 */
 	ConsoleState read(String filter, EndpointPaths paths) {
 		Snapshot snapshot = snapshot();
-		List<LockInfo> matching = snapshot.locks().locks().stream().filter((lock) -> matches(lock, filter)).toList();
-		if (matching.isEmpty() && !filter.isBlank()) {
-			matching = this.engine.get().administration().find(filter).stream().toList();
+		String part = filter.strip().toLowerCase(Locale.ROOT);
+		List<LockInfo> matching = snapshot.locks().locks().stream().filter((lock) -> matches(lock, part)).toList();
+		if (matching.isEmpty() && !part.isEmpty()) {
+			matching = this.engine.get().administration().find(filter.strip()).stream().toList();
 		}
 		return new ConsoleState(this.engine.get().acquirer(), (System.nanoTime() - snapshot.at()) / 1_000_000,
 				paths.permitted("dblockjobs", WebEndpointHttpMethod.POST),
@@ -66,24 +73,46 @@ final class ConsoleReader {
 				snapshot.locks().more(), this.waiting.list(), this.events.list());
 	}
 
-	private synchronized Snapshot snapshot() {
-		Snapshot last = this.snapshot;
-		long now = System.nanoTime();
-		if (last != null && now - last.at() < last.pause()) {
-			return last;
+	/**
+	 * Return what was read last. Only one thread reads: others would all wait for a
+	 * server that does not answer, and take the threads of the application.
+	 */
+	private Snapshot snapshot() {
+		Reading last = this.last;
+		if ((last == null || System.nanoTime() - last.end() >= last.pause()) && this.reading.tryLock()) {
+			try {
+				last = readOnce();
+				this.last = last;
+			}
+			finally {
+				this.reading.unlock();
+			}
 		}
-		// The locks first: their failure is that of each job, which would be slow
-		LockPage locks = this.engine.get().administration().list(false, "", LockPage.LARGEST);
-		JobOperations operations = this.jobs.get();
-		List<JobInfo> jobs = (operations != null) ? operations.list() : List.of();
-		long end = System.nanoTime();
-		Snapshot read = new Snapshot(locks, jobs, end, Math.max(SHORTEST_PAUSE, PAUSE_PER_READ * (end - now)));
-		this.snapshot = read;
-		return read;
+		if (last == null) {
+			throw new IllegalStateException("The first request for them is not answered yet");
+		}
+		return last.snapshot();
 	}
 
-	private static boolean matches(LockInfo lock, String filter) {
-		String part = filter.strip().toLowerCase(Locale.ROOT);
+	private Reading readOnce() {
+		long start = System.nanoTime();
+		try {
+			// The locks first: their failure is that of each job, which would be slow
+			LockPage locks = this.engine.get().administration().list(false, "", LockPage.LARGEST);
+			JobOperations operations = this.jobs.get();
+			List<JobInfo> jobs = (operations != null) ? operations.list() : List.of();
+			Snapshot read = new Snapshot(locks, jobs, start);
+			long end = System.nanoTime();
+			return new Reading(() -> read, end, Math.max(SHORTEST_PAUSE, PAUSE_PER_READ * (end - start)));
+		}
+		catch (RuntimeException ex) {
+			return new Reading(() -> {
+				throw ex;
+			}, System.nanoTime(), PAUSE_AFTER_FAILURE);
+		}
+	}
+
+	private static boolean matches(LockInfo lock, String part) {
 		return Stream.of(lock.name(), lock.acquirer(), lock.thread(), lock.why())
 			.filter(Objects::nonNull)
 			.anyMatch((text) -> text.toLowerCase(Locale.ROOT).contains(part));
@@ -94,10 +123,24 @@ final class ConsoleReader {
 	 *
 	 * @param locks the locks that are unavailable
 	 * @param jobs the jobs
-	 * @param at when it was read, by {@link System#nanoTime()}
-	 * @param pause for how many nanoseconds it is used
+	 * @param at when the request for it began, by {@link System#nanoTime()}
 	 */
-	private record Snapshot(LockPage locks, List<JobInfo> jobs, long at, long pause) {
+	private record Snapshot(LockPage locks, List<JobInfo> jobs, long at) {
+	}
+
+	/**
+	 * Result of one read.
+	 *
+	 * @param result returns the state, or throws the failure
+	 * @param end when the read ended
+	 * @param pause for how many nanoseconds the result is used
+	 */
+	private record Reading(Supplier<Snapshot> result, long end, long pause) {
+
+		Snapshot snapshot() {
+			return this.result.get();
+		}
+
 	}
 
 }

@@ -42,16 +42,17 @@ record ConsoleState(String instance, long ageMillis, @Nullable String jobsPath, 
 	 * @param since when it was granted
 	 * @param leftMillis how long it remains unavailable unless it is renewed
 	 * @param leaseMillis how long that was at the last renewal
+	 * @param permits of how many permits this is one; zero for a plain lock
 	 */
 	record Lock(String name, boolean held, @Nullable String holder, @Nullable String thread, @Nullable String why,
-			String token, @Nullable Instant since, long leftMillis, long leaseMillis) {
+			String token, @Nullable Instant since, long leftMillis, long leaseMillis, int permits) {
 
 		static Lock of(LockInfo lock) {
 			Instant renewed = lock.updatedAt();
 			Instant end = lock.expiresAt();
 			return new Lock(lock.name(), lock.held(), lock.acquirer(), lock.thread(), lock.why(),
 					Long.toString(lock.token()), lock.acquiredAt(), lock.remaining().toMillis(),
-					(renewed != null && end != null) ? Duration.between(renewed, end).toMillis() : 0);
+					(renewed != null && end != null) ? Duration.between(renewed, end).toMillis() : 0, lock.permits());
 		}
 
 	}

@@ -25,7 +25,7 @@ class ConsoleWebFluxConfiguration {
 	WebFilter dblockConsoleHeaders(ObjectProvider<EndpointPaths> paths) {
 		return (exchange, chain) -> {
 			exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> paths.ifAvailable((known) -> {
-				if (isConsole(exchange, "/" + known.root())) {
+				if (isConsole(exchange, known.path())) {
 					HttpHeaders headers = exchange.getResponse().getHeaders();
 					SecurityHeaders.ALL.forEach(headers::set);
 				}

@@ -33,6 +33,14 @@ final class EndpointPaths {
 	}
 
 	/**
+	 * Return the path of the console with the base path of the endpoints.
+	 */
+	String path() {
+		String path = this.endpoints.get().getPath(CONSOLE);
+		return (path != null) ? path : "/" + root();
+	}
+
+	/**
 	 * Return the last part of the console's path, to which the page's links are relative.
 	 */
 	String folder() {

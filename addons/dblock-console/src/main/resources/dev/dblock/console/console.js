@@ -21,10 +21,11 @@ const $ = (id) => document.getElementById(id);
 const colours = new Map();
 let state = null;
 let readAt = 0; // when the server read the state, by performance.now()
+let readDate = 0; // the same by Date.now(), which counts while the machine sleeps
 let problem = '';
 let timer = null;
 let request = null;
-let seen = null; // the last event and the overdue jobs that were announced
+let seen = null; // the instance, its last event and the overdue jobs that were announced
 
 // ---------------------------------------------------------------- requests
 
@@ -66,7 +67,7 @@ function reasonOf(response, reason) {
 
 function fail(text) {
 	document.body.classList.add('stale');
-	const since = state ? ` What follows is from ${clock(Date.now() - performance.now() + readAt)}.` : '';
+	const since = state ? ` What follows is from ${clock(readDate)}.` : '';
 	if (problem !== text) {
 		problem = text;
 		put($('banner'), text + since);
@@ -93,7 +94,11 @@ async function send(method, url, body) {
 	catch {
 		put($('result'), 'The instance does not answer, so it is unknown whether this was done.');
 	}
-	refresh();
+	await refresh();
+	// The button may be gone with its row
+	if (document.activeElement === document.body) {
+		$('result').focus();
+	}
 }
 
 const change = (job, action) => send('POST',
@@ -126,12 +131,13 @@ function confirmed(title, text, yes, option) {
 function show(news) {
 	state = news;
 	readAt = performance.now() - news.ageMillis;
+	readDate = Date.now() - news.ageMillis;
 	document.body.classList.remove('stale');
 	$('banner').hidden = true;
 	put($('banner'), problem = '');
 	put($('instance'), state.instance);
 	put($('reporter'), state.instance);
-	put($('at'), clock(Date.now()));
+	put($('at'), clock(readDate));
 	showInstances();
 	const part = $('filter').value.trim().toLowerCase();
 	const jobs = state.jobs.filter((job) => [job.id, job.lock, job.runningOn, job.runs[0]?.instance]
@@ -283,19 +289,27 @@ function newLock(lock) {
 	put(partOf(row, 'id'), lock.name);
 	partOf(row, 'release').setAttribute('aria-label', `Release ${lock.name}`);
 	partOf(row, 'release').addEventListener('click', async () => {
+		const grant = grantOf(lock.name);
 		const now = await confirmed(`Release ${lock.name} by force?`, `${partOf(row, 'holder').textContent} loses it at its `
 			+ 'next renewal. It becomes free when its lease ends, so that no other holder overlaps.', 'Release', true);
-		if (now !== null) {
+		if (now !== null && grantOf(lock.name) !== grant) {
+			put($('result'), `Nothing was sent: ${lock.name} was granted again, or has ended.`);
+			$('result').focus();
+		}
+		else if (now !== null) {
 			release(lock.name, now);
 		}
 	});
 	return row;
 }
 
+const grantOf = (lock) => state.locks.find((each) => each.name === lock)?.since;
+
 function showLock(row, lock) {
 	row.classList.toggle('free', !lock.held);
 	row.style.setProperty('--colour', colours.get(lock.holder) ?? 'var(--muted)');
-	name(partOf(row, 'holder'), lock.held ? lock.holder : lock.leftMillis > 0 ? 'minimum hold' : 'free');
+	name(partOf(row, 'holder'), lock.held ? lock.holder : lock.leftMillis > 0 ? `released by ${lock.holder}` : 'free');
+	put(partOf(row, 'permit'), lock.permits > 1 ? `permit ${/ \(permit (\d+)\)$/.exec(lock.name)?.[1] ?? 1} of ${lock.permits}` : '');
 	name(partOf(row, 'thread'), lock.held ? lock.thread : '');
 	put(partOf(row, 'why'), lock.why);
 	const left = Math.max(0, lock.leftMillis - state.ageMillis);
@@ -303,7 +317,7 @@ function showLock(row, lock) {
 	put(partOf(row, 'left'), left > 0 ? duration(left) : lock.held ? 'ended' : '');
 	put(partOf(row, 'token'), lock.token.replace(/\B(?=(\d{3})+$)/g, '\u202f'));
 	put(partOf(row, 'waiting'), state.waiting.filter((wait) => wait.lock === lock.name).map((wait) => wait.thread).join(', '));
-	partOf(row, 'release').hidden = !state.locksPath || !lock.held;
+	partOf(row, 'release').hidden = !state.locksPath || !lock.held && lock.leftMillis <= 0;
 }
 
 function showEvent(line, event) {
@@ -316,16 +330,16 @@ function showEvent(line, event) {
 function announceNews() {
 	const overdue = state.jobs.filter((job) => job.overdue).map((job) => job.id);
 	const last = state.events[0];
-	if (seen) {
+	if (seen?.instance === state.instance) {
 		const texts = overdue.filter((id) => !seen.overdue.includes(id)).map((id) => `${id} is overdue`);
-		if (last && last.at !== seen.at) {
+		if (last && last.id !== seen.id) {
 			texts.push(`${last.subject} ${last.text}`);
 		}
 		if (texts.length > 0) {
 			put($('announce'), texts.join('. '));
 		}
 	}
-	seen = { overdue, at: last?.at };
+	seen = { instance: state.instance, overdue, id: last?.id };
 }
 
 // ---------------------------------------------------------------- times
