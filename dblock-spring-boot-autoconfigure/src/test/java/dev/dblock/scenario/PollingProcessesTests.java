@@ -11,6 +11,7 @@ import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(300)
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
+@SameOnEachJdk
 class PollingProcessesTests {
 
 	/**

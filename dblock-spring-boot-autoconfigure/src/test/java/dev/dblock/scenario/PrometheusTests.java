@@ -194,7 +194,9 @@ class PrometheusTests {
 			.isNotEmpty()
 			.allSatisfy((series) -> assertThat(series.keySet())
 				.noneSatisfy((label) -> assertThat(label).startsWith("exported_")));
+		LockHandle permit = locks.acquire("export", LockOptions.lease(LEASE).permits(3));
 		assertDashboard(prometheus, waits);
+		assertThat(permit.isHeld()).isTrue();
 		assertThat(lost.isHeld()).isFalse();
 	}
 

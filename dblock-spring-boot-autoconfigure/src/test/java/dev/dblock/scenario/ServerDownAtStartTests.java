@@ -8,6 +8,7 @@ import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.STANDALONE, fresh = true, faults = true)
+@SameOnEachJdk
 class ServerDownAtStartTests {
 
 	@Test

@@ -28,6 +28,7 @@ import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +78,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
+@SameOnEachJdk
 class UncalledMethodTests {
 
 	private static final String NEVER = "0 0 0 1 1 *";

@@ -37,6 +37,7 @@ import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import dev.dblock.transaction.LockTransactions;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -62,6 +63,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
+@SameOnEachJdk
 class ChangeStreamWaitingTests {
 
 	private static final String COLLECTION = "locks";
