@@ -58,7 +58,7 @@ class ReportTests {
 			.containsExactly("P1", "P4");
 		assertThat(Arguments.parse().cases()).extracting(BenchmarkCase::id)
 			.containsExactlyInAnyOrder("P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13",
-					"P14");
+					"P14", "P15");
 		assertThatIllegalArgumentException().isThrownBy(() -> Arguments.parse("--cases", "P1,P77"))
 			.withMessageContaining("P77");
 		assertThatIllegalArgumentException().isThrownBy(() -> Arguments.parse("--fast"))
