@@ -1,9 +1,9 @@
 package dev.dblock.store;
 
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names under which the permits of a lock are stored. Each permit is a lock of its own
@@ -12,7 +12,11 @@ import java.util.stream.IntStream;
  */
 public final class Permits {
 
-	private static final Pattern ID = Pattern.compile("(.*) \\(permit ([0-9]{1,4})\\)", Pattern.DOTALL);
+	private static final String BEFORE_NUMBER = " (permit ";
+
+	private static final String AFTER_NUMBER = ")";
+
+	private static final int MOST_DIGITS = 4;
 
 	private Permits() {
 	}
@@ -24,7 +28,7 @@ public final class Permits {
 	 * @return the name
 	 */
 	public static String id(String lock, int permit) {
-		return (permit == 1) ? lock : lock + " (permit " + permit + ")";
+		return (permit == 1) ? lock : lock + BEFORE_NUMBER + permit + AFTER_NUMBER;
 	}
 
 	/**
@@ -44,8 +48,7 @@ public final class Permits {
 	 * the second on; otherwise the same name
 	 */
 	public static String lockOf(String id) {
-		Matcher matcher = ID.matcher(id);
-		return matcher.matches() ? matcher.group(1) : id;
+		return (number(id) != null) ? id.substring(0, id.lastIndexOf(BEFORE_NUMBER)) : id;
 	}
 
 	/**
@@ -65,8 +68,19 @@ public final class Permits {
 	 * @return the number; 1 if that is the name of a lock
 	 */
 	public static int numberOf(String id) {
-		Matcher matcher = ID.matcher(id);
-		return matcher.matches() ? Integer.parseInt(matcher.group(2)) : 1;
+		String number = number(id);
+		return (number != null) ? Integer.parseInt(number) : 1;
+	}
+
+	private static @Nullable String number(String id) {
+		int before = id.lastIndexOf(BEFORE_NUMBER);
+		if (before < 0 || !id.endsWith(AFTER_NUMBER)) {
+			return null;
+		}
+		String number = id.substring(before + BEFORE_NUMBER.length(), id.length() - AFTER_NUMBER.length());
+		boolean digits = !number.isEmpty() && number.length() <= MOST_DIGITS
+				&& number.chars().allMatch((c) -> c >= '0' && c <= '9');
+		return digits ? number : null;
 	}
 
 }
