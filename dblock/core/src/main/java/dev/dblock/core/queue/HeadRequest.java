@@ -124,14 +124,8 @@ final class HeadRequest {
 
 	/**
 	 * Record that the head has the lock without a request.
-	 * @param oneOfSeveral whether the lock has several permits, so that the last answer
-	 * still applies to the others, and the next head asks if this one was about to
 	 */
-	void handedOver(boolean oneOfSeveral) {
-		if (oneOfSeveral) {
-			passOn();
-			return;
-		}
+	void handedOver() {
 		this.plan = null;
 		this.inProgress = false;
 	}

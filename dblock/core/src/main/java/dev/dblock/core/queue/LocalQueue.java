@@ -426,8 +426,9 @@ public final class LocalQueue {
 		Lease successor = lease.successor(next.terms(), next.thread());
 		LeasedLock handle = keep.apply(successor);
 		this.holders.add(successor);
-		if (next == head()) {
-			this.request.handedOver(next.permits() > 1);
+		if (next.permits() == 1) {
+			// Of several permits, the last answer still applies to the others
+			this.request.handedOver();
 		}
 		this.waiters.remove(next);
 		this.streak.handedOver();
