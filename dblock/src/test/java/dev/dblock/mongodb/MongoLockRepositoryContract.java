@@ -577,6 +577,15 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		assertThat(stored("stock (permit 2)")).isEqualTo(document);
 	}
 
+	// A request that ended early may have left it, and a plain lock sees only the first
+	// permit
+	@Test
+	void theFirstPermitIsPreferredThoughItsDocumentHasNothingButItsId() {
+		this.documents.insertOne(new Document("_id", "stock"));
+		assertThat(acquired("stock", 2).permit()).isEqualTo(1);
+		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
+	}
+
 	@Test
 	void aDocumentWithNothingButItsIdIsAFreePermit() {
 		this.documents.insertOne(new Document("_id", "stock"));

@@ -18,7 +18,7 @@ final class FoundPermits {
 
 	private final LeaseKey key;
 
-	/** By number. One that is not stored is free. */
+	/** By number. One that is not stored, or only by its id, is free. */
 	private final List<LockInfo> states;
 
 	private final List<Integer> foreign = new ArrayList<>();
@@ -41,7 +41,7 @@ final class FoundPermits {
 	void add(BsonDocument stored, long now) {
 		int permit = (stored.get(LockDocument.ID) instanceof BsonString id)
 				? Permits.numberOf(id.getValue(), this.key.name()) : 0;
-		if (permit < 1 || permit > this.states.size()) {
+		if (permit < 1 || permit > this.states.size() || LockDocument.isBare(stored)) {
 			return;
 		}
 		LockDocument.readIfOurs(stored)

@@ -108,7 +108,10 @@ public final class LockDocument {
 		return isOurs(found) ? Optional.of(new LockDocument(found)) : Optional.empty();
 	}
 
-	private static boolean isBare(BsonDocument found) {
+	/**
+	 * Return whether a document has an id alone. Requests that end early can leave one.
+	 */
+	static boolean isBare(BsonDocument found) {
 		return found.size() == 1 && found.containsKey(ID);
 	}
 
