@@ -24,6 +24,12 @@ final class RequestedRuns {
 
 	private long begun = Long.MIN_VALUE;
 
+	/** The token of the last run whose lock was not proven to be held when it began. */
+	private long unproven;
+
+	/** When that run began. */
+	private long unprovenBegun;
+
 	/** The token of the last holder that has ended its work as it should. */
 	private long ended;
 
@@ -35,15 +41,23 @@ final class RequestedRuns {
 
 	/**
 	 * Called when a run begins. One whose lock is lost serves no request, since it may
-	 * run beside another.
+	 * run beside another. Whether it is lost is known only at the end if a clock was
+	 * stepped.
 	 */
 	void begun(ObservedLock lock) {
 		this.journal.count("runs that others can request");
-		if (!this.judge.isHeld(lock)) {
-			return;
+		if (this.judge.isHeld(lock)) {
+			serve(this.scheduler.now());
 		}
-		this.begun = this.scheduler.now();
-		this.unserved.clear();
+		else {
+			this.unproven = lock.token();
+			this.unprovenBegun = this.scheduler.now();
+		}
+	}
+
+	private void serve(long begun) {
+		this.begun = Math.max(this.begun, begun);
+		this.unserved.removeIf((called) -> called <= begun);
 	}
 
 	/**
@@ -63,6 +77,9 @@ final class RequestedRuns {
 	 */
 	void ended(long token) {
 		this.ended = token;
+		if (this.unproven == token) {
+			serve(this.unprovenBegun);
+		}
 		requireServed();
 	}
 
