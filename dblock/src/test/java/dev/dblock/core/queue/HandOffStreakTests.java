@@ -78,6 +78,34 @@ class HandOffStreakTests {
 	}
 
 	@Test
+	void aPermitIsHandedOverForFourTimesAsLongOnAverage() {
+		HandOffStreak streak = streak(2, Duration.ofNanos(100));
+		assertThat(streak.mayGoOn(after(399), 1)).isTrue();
+		assertThat(streak.mayGoOn(after(400), 1)).isFalse();
+		assertThat(streak.endedAfterNanos(after(401))).isEqualTo(400);
+		assertThat(streak.endedAfterNanos(after(401))).as("others went first once").isNegative();
+		assertThat(streak.mayGoOn(after(499), 4)).as("a quarter of the time with four permits").isTrue();
+		assertThat(streak.mayGoOn(after(500), 4)).isFalse();
+	}
+
+	@Test
+	void aPermitIsHandedOverAsOftenAsALock() {
+		HandOffStreak streak = streak(1, Duration.ofNanos(100));
+		streak.handedOver();
+		assertThat(streak.mayGoOn(START, 3)).isFalse();
+		assertThat(streak.endedAfterNanos(START)).isZero();
+		assertThat(streak.mayGoOn(START, 3)).isTrue();
+	}
+
+	@Test
+	void whereNoPermitIsHandedOverNoThreadYields() {
+		for (HandOffStreak off : new HandOffStreak[] { streak(0, Duration.ofNanos(100)), streak(2, Duration.ZERO) }) {
+			assertThat(off.mayGoOn(START, 2)).isFalse();
+			assertThat(off.endedAfterNanos(after(1000))).isNegative();
+		}
+	}
+
+	@Test
 	void boundsAreNotNegative() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new EngineSettings.HandOff(-1, Duration.ZERO))
 			.withMessageContaining("count");
