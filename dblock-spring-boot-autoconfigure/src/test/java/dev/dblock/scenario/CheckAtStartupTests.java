@@ -14,6 +14,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1_WITH_USERS, fresh = true, faults = true)
+@SameOnEachJdk
 class CheckAtStartupTests {
 
 	private static final String WARNING = "No lock can be acquired, so methods that need one would fail at present: ";

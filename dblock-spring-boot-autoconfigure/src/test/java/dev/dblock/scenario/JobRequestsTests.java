@@ -18,6 +18,7 @@ import dev.dblock.job.JobRun;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.entry;
  * The requests of jobs, in the counters of the server.
  */
 @MongoServerTest(kind = MongoServerKind.STANDALONE, fresh = true)
+@SameOnEachJdk
 class JobRequestsTests {
 
 	private static final int PLANNED_TIMES = 5;

@@ -29,6 +29,7 @@ import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.bson.Document;
@@ -62,6 +63,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.STANDALONE, fresh = true, faults = true)
+@SameOnEachJdk
 class MissedPlannedTimesTests {
 
 	private static final Instant NOW = Instant.now();
