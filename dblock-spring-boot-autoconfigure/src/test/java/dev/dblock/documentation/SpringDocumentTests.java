@@ -71,7 +71,7 @@ class SpringDocumentTests {
 	}
 
 	private static List<Path> sources() {
-		try (Stream<Path> folders = Files.walk(Markdown.ROOT, 2)) {
+		try (Stream<Path> folders = Files.walk(Markdown.ROOT, 3)) {
 			return folders.map((folder) -> folder.resolve("src/test/java"))
 				.filter(Files::isDirectory)
 				.flatMap(SpringDocumentTests::files)

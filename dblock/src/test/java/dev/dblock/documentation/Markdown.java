@@ -23,8 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 record Markdown(Path file, String text) {
 
 	/** The folder of the whole project. */
-	static final Path ROOT = (Files.isDirectory(Path.of("../docs")) ? Path.of("..") : Path.of("../..")).toAbsolutePath()
-		.normalize();
+	static final Path ROOT = root(Path.of("").toAbsolutePath());
 
 	private static final Pattern FENCE = Pattern.compile("(?ms)^```([^\\n]*)\\n(.*?)^```$");
 
@@ -35,6 +34,10 @@ record Markdown(Path file, String text) {
 	private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
 
 	private static final Pattern INLINE_CODE = Pattern.compile("`[^`\\n]+`");
+
+	private static Path root(Path folder) {
+		return Files.isDirectory(folder.resolve("docs")) ? folder : root(folder.getParent());
+	}
 
 	static List<Markdown> all() {
 		try (Stream<Path> files = Files.walk(ROOT, 3)) {
@@ -78,8 +81,19 @@ record Markdown(Path file, String text) {
 	 * @param snippets how many there are
 	 */
 	void assertTakenFrom(Class<?> test, int snippets) {
-		Path source = Path.of("src/test/java", test.getName().replace('.', '/') + ".java");
-		String compiled = unindented(read(source).text());
+		assertTakenFrom(List.of(test.getName()), snippets);
+	}
+
+	/**
+	 * Returns whether tests contain the Java of the page.
+	 * @param tests the names of their classes
+	 * @param snippets how many there are
+	 */
+	void assertTakenFrom(List<String> tests, int snippets) {
+		String compiled = tests.stream()
+			.map((test) -> Path.of("src/test/java", test.replace('.', '/') + ".java"))
+			.map((source) -> unindented(read(source).text()))
+			.collect(Collectors.joining());
 		assertThat(blocks("java")).hasSize(snippets)
 			.allSatisfy((snippet) -> assertThat(compiled).contains(unindented(snippet)));
 	}
