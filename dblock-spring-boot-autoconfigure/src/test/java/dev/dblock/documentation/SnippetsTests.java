@@ -64,7 +64,7 @@ class SnippetsTests {
 
 	/** Their snippets are cut out of code that is compiled, and run, elsewhere. */
 	private static final Set<String> COMPARED_ELSEWHERE = Set.of("docs/methods.md", "docs/async.md", "docs/testing.md",
-			"docs/several-locks.md", "docs/spring-integration.md", "docs/configuration.md");
+			"docs/several-locks.md", "docs/spring-integration.md", "docs/configuration.md", "docs/recipes.md");
 
 	@TempDir
 	Path classes;
