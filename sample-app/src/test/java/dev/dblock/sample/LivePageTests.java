@@ -1,6 +1,5 @@
 package dev.dblock.sample;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -13,7 +12,6 @@ import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -150,30 +148,8 @@ class LivePageTests {
 		assertThatOnlyInstancesWereAsked();
 	}
 
-	/** As WCAG 2 defines it. */
-	private static final String LOWEST_CONTRAST = """
-			const style = getComputedStyle(document.documentElement);
-			const light = (name) => {
-				const hex = style.getPropertyValue(name).trim();
-				const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
-					.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-			};
-			const texts = ['--ink', '--muted', '--good', '--bad', '--c0', '--c1', '--c2', '--c3', '--c4', '--c5'];
-			const pairs = texts.flatMap((text) => [[text, '--ground'], [text, '--panel']]);
-			pairs.push(['--bad', '--bad-soft']);
-			const contrasts = pairs.map((pair) => {
-				const [low, high] = pair.map(light).sort((a, b) => a - b);
-				return (high + 0.05) / (low + 0.05);
-			});
-			return Math.min(...contrasts);
-			""";
-
 	private void open(InstanceProcess instance) {
-		Awaitility.await().atMost(Duration.ofMinutes(4)).ignoreExceptions().until(() -> {
-			this.browser.open(instance.url());
-			return this.browser.find("#feed").isDisplayed();
-		});
+		this.browser.open(instance.url(), "#feed");
 		await(() -> assertThat(this.browser.text("#instances")).contains("one", "two"));
 		this.browser.errors();
 		this.browser.requests();
@@ -197,9 +173,7 @@ class LivePageTests {
 				this.browser.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 			.isEqualTo(true));
 		for (String scheme : List.of("light", "dark")) {
-			this.browser.emulate("prefers-color-scheme", scheme);
-			assertThat((Number) this.browser.run(LOWEST_CONTRAST)).as("the lowest contrast of texts, " + scheme)
-				.satisfies((contrast) -> assertThat(contrast.doubleValue()).isGreaterThanOrEqualTo(4.5));
+			assertThat(this.browser.lowestContrast(scheme)).as(scheme).isGreaterThanOrEqualTo(4.5);
 		}
 		this.browser.emulate("prefers-reduced-motion", "reduce");
 		await(() -> assertThat(this.browser

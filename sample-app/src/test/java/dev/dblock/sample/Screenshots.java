@@ -2,7 +2,6 @@ package dev.dblock.sample;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,7 +10,6 @@ import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.OutputType;
 
@@ -37,10 +35,7 @@ class Screenshots {
 			}
 			browser.resize(1280, 2200);
 			String url = instances.get(2).url();
-			Awaitility.await().atMost(Duration.ofMinutes(4)).ignoreExceptions().until(() -> {
-				browser.open(url);
-				return browser.text("#instances").contains("sample-8080");
-			});
+			browser.open(url, "#feed");
 			browser.await(() -> assertThat(browser.text("#instances")).contains("sample-8080", "sample-8081"));
 			browser.await(() -> assertThat(Integer.parseInt(browser.text("#grants"))).isGreaterThan(40));
 			press(browser, "sample-8080", "REPORT");
@@ -74,9 +69,8 @@ class Screenshots {
 			browser.await(
 					() -> assertThat(browser.text("[data-key=statements] [data-part=where]")).isEqualTo("sample-8081"));
 			instances.get(1).process().destroyForcibly();
-			browser.await(() -> assertThat((String) browser.run(
-					"return [...document.querySelectorAll('[data-key=statements] .strip li')].map((run) => run.title).join()"))
-				.contains("attempt 2 after"));
+			browser.await(() -> assertThat(browser.titles("[data-key=statements] .strip li"))
+				.anySatisfy((run) -> assertThat(run).contains("attempt 2 after")));
 			for (String scheme : List.of("light", "dark")) {
 				browser.emulate("prefers-color-scheme", scheme);
 				take(browser, "console-" + scheme);

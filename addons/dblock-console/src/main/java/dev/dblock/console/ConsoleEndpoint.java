@@ -37,8 +37,10 @@ final class ConsoleEndpoint {
 
 	private static final MimeType JSON = MimeType.valueOf("application/json");
 
-	private static final Map<String, MimeType> FILES = Map.of("console.css", MimeType.valueOf("text/css;charset=UTF-8"),
-			"console.js", MimeType.valueOf("text/javascript;charset=UTF-8"));
+	private static final MimeType CSS = MimeType.valueOf("text/css;charset=UTF-8");
+
+	private static final Map<String, MimeType> FILES = Map.of("theme.css", CSS, "console.css", CSS, "console.js",
+			MimeType.valueOf("text/javascript;charset=UTF-8"));
 
 	private static final int LONGEST_PROBLEM = 300;
 

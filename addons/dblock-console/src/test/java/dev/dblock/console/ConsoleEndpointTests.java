@@ -47,8 +47,10 @@ class ConsoleEndpointTests {
 			assertThat(response(instance.console(), "text/html;charset=UTF-8").body()).startsWith("<!doctype html>");
 			assertThat(response(instance.console() + "/console.js", "text/javascript;charset=UTF-8").body())
 				.contains("XSRF-TOKEN");
-			assertThat(response(instance.console() + "/console.css", "text/css;charset=UTF-8").body())
+			assertThat(response(instance.console() + "/theme.css", "text/css;charset=UTF-8").body())
 				.contains("prefers-color-scheme");
+			assertThat(response(instance.console() + "/console.css", "text/css;charset=UTF-8").body())
+				.contains("prefers-reduced-motion");
 			assertThat(Document.parse(response(instance.console() + "/state", "application/json").body()))
 				.containsKeys("instance", "jobs", "locks");
 			response(instance.url() + "/actuator/dblockconsol%65", "text/html;charset=UTF-8");

@@ -39,6 +39,26 @@ public final class Browser implements AutoCloseable {
 	/** scripts/test-summary knows the reason by these words. */
 	public static final String MISSING = "needs a browser: on Debian, apt-get install chromium chromium-driver";
 
+	/** As WCAG 2 defines it. */
+	private static final String LOWEST_CONTRAST = """
+			const style = getComputedStyle(document.documentElement);
+			const light = (name) => {
+				const hex = style.getPropertyValue(name).trim();
+				const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+					.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+			};
+			const texts = ['--ink', '--muted', '--good', '--bad', '--c0', '--c1', '--c2', '--c3', '--c4', '--c5'];
+			const pairs = texts.filter((text) => style.getPropertyValue(text))
+				.flatMap((text) => [[text, '--ground'], [text, '--panel']]);
+			pairs.push(['--bad', '--bad-soft']);
+			const contrasts = pairs.map((pair) => {
+				const [low, high] = pair.map(light).sort((a, b) => a - b);
+				return (high + 0.05) / (low + 0.05);
+			});
+			return Math.min(...contrasts);
+			""";
+
 	private static final int MOST_ATTEMPTS = 20;
 
 	private static final Duration LONG_ENOUGH = Duration.ofMinutes(4);
@@ -81,6 +101,16 @@ public final class Browser implements AutoCloseable {
 		this.driver.get(url);
 	}
 
+	/**
+	 * Open a page of an instance that may not have started yet.
+	 */
+	public void open(String url, String css) {
+		Awaitility.await().atMost(LONG_ENOUGH).ignoreExceptions().until(() -> {
+			open(url);
+			return find(css).isDisplayed();
+		});
+	}
+
 	public void resize(int width, int height) {
 		this.driver.manage().window().setSize(new Dimension(width, height));
 	}
@@ -88,6 +118,15 @@ public final class Browser implements AutoCloseable {
 	public void emulate(String feature, String value) {
 		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
 				Map.of("features", List.of(Map.of("name", feature, "value", value))));
+	}
+
+	/**
+	 * The lowest contrast of the page's colors for text with a background, in the scheme
+	 * {@code light} or {@code dark}, which stays.
+	 */
+	public double lowestContrast(String scheme) {
+		emulate("prefers-color-scheme", scheme);
+		return ((Number) run(LOWEST_CONTRAST)).doubleValue();
 	}
 
 	public ChromeDriver driver() {
@@ -112,6 +151,14 @@ public final class Browser implements AutoCloseable {
 				}
 			}
 		}
+	}
+
+	/**
+	 * The tooltips of elements, in their order.
+	 */
+	@SuppressWarnings("unchecked")
+	public List<String> titles(String css) {
+		return (List<String>) run("return [...document.querySelectorAll('%s')].map((one) => one.title)".formatted(css));
 	}
 
 	public Object run(String script) {
