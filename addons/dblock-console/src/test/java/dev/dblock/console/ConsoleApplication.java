@@ -43,7 +43,8 @@ class ConsoleApplication {
 
 	}
 
-	static class Jobs {
+	/** Public for a proxy of another class loader. */
+	public static class Jobs {
 
 		private final long work;
 
@@ -53,24 +54,24 @@ class ConsoleApplication {
 
 		@Scheduled(cron = "0 0 2 29 2 *", zone = "Asia/Tokyo")
 		@DistributedLock(name = "leap-day")
-		void leapDay() {
+		public void leapDay() {
 		}
 
 		@Scheduled(fixedRate = 2000)
 		@DistributedLock(name = "payments")
-		void payments() {
+		public void payments() {
 			throw new IllegalStateException("The bank <b>does not</b> answer");
 		}
 
 		@Scheduled(cron = "*/2 * * * * *")
 		@DistributedLock(name = "reminders")
-		void reminders() {
+		public void reminders() {
 		}
 
 		@Scheduled(cron = "*/2 * * * * *")
 		@DistributedLock(name = "statements")
 		@JobPolicy(whenCrashed = JobPolicy.WhenCrashed.RERUN)
-		void statements() throws InterruptedException {
+		public void statements() throws InterruptedException {
 			Thread.sleep(this.work);
 		}
 

@@ -12,11 +12,13 @@ import java.util.stream.IntStream;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.job.JobOperations;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,9 +43,9 @@ class ConsoleEndpointTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "servlet", "reactive" })
-	void everyResponseHasTheHeaders(String type) throws Exception {
-		try (Instance instance = Instance.start(LOCAL, "spring.main.web-application-type=" + type)) {
+	@EnumSource
+	void everyResponseHasTheHeaders(Web web) throws Exception {
+		try (Instance instance = web.start(LOCAL)) {
 			assertThat(response(instance.console(), "text/html;charset=UTF-8").body()).startsWith("<!doctype html>");
 			assertThat(response(instance.console() + "/console.js", "text/javascript;charset=UTF-8").body())
 				.contains("XSRF-TOKEN");
@@ -91,10 +93,10 @@ class ConsoleEndpointTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "servlet", "reactive" })
-	void isOnTheManagementPort(String type) throws Exception {
-		try (Instance instance = Instance.start(LOCAL, "spring.main.web-application-type=" + type,
-				"management.server.port=0", "management.server.base-path=/management")) {
+	@EnumSource
+	void isOnTheManagementPort(Web web) throws Exception {
+		try (Instance instance = web.start(LOCAL, "management.server.port=0",
+				"management.server.base-path=/management")) {
 			String management = "http://127.0.0.1:" + instance.port("local.management.port");
 			response(management + "/management/actuator/dblockconsole", "text/html;charset=UTF-8");
 			response(management + "/management/actuator/dblockconsole/state", "application/json");
@@ -129,21 +131,31 @@ class ConsoleEndpointTests {
 
 	/** A form of another origin can send these types without asking first. */
 	@ParameterizedTest
-	@ValueSource(strings = { "application/x-www-form-urlencoded", "text/plain" })
-	void formsOfOtherOriginsChangeNothing(String type) throws Exception {
-		try (Instance instance = Instance.start(LOCAL, "management.endpoints.access.default=unrestricted")) {
-			HttpRequest request = HttpRequest.newBuilder(URI.create(instance.url() + "/actuator/dblockjobs/reminders"))
-				.header("Content-Type", type)
-				.POST(HttpRequest.BodyPublishers.ofString("{\"action\": \"pause\"}"))
-				.build();
-			assertThat(HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).statusCode())
-				.isEqualTo(415);
+	@EnumSource
+	void formsOfOtherOriginsChangeNothing(Web web) throws Exception {
+		try (Instance instance = web.start(LOCAL, "management.endpoints.access.default=unrestricted")) {
+			for (String type : List.of("application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+					"text/plain")) {
+				assertThat(post(instance, type)).as(type).isEqualTo(415);
+			}
+			assertThat(instance.bean(JobOperations.class).find("reminders").orElseThrow().paused()).isFalse();
+			assertThat(post(instance, "application/json")).isEqualTo(200);
+			assertThat(instance.bean(JobOperations.class).find("reminders").orElseThrow().paused()).isTrue();
 		}
 	}
 
-	@Test
-	void stateHasTheSameNamesWhateverTheApplicationSetsForItsOwnJson() throws Exception {
-		try (Instance instance = Instance.start(LOCAL, "dblock.acquirer=one",
+	private static int post(Instance instance, String type) throws Exception {
+		HttpRequest request = HttpRequest.newBuilder(URI.create(instance.url() + "/actuator/dblockjobs/reminders"))
+			.header("Content-Type", type)
+			.POST(HttpRequest.BodyPublishers.ofString("{\"action\": \"pause\"}"))
+			.build();
+		return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void stateHasTheSameNamesWhateverTheApplicationSetsForItsOwnJson(Web web) throws Exception {
+		try (Instance instance = web.start(LOCAL, "dblock.acquirer=one",
 				"spring.jackson.property-naming-strategy=SNAKE_CASE")) {
 			Document state = instance.state("");
 			assertThat(state).containsEntry("instance", "one").containsKey("ageMillis");

@@ -26,7 +26,11 @@ record Instance(ConfigurableApplicationContext context) implements AutoCloseable
 	}
 
 	static Instance start(Class<?> application, String... properties) {
-		return new Instance(new SpringApplicationBuilder(application)
+		return start(new SpringApplicationBuilder(application), properties);
+	}
+
+	static Instance start(SpringApplicationBuilder application, String... properties) {
+		return new Instance(application
 			.properties("server.port=0", "spring.main.banner-mode=off",
 					"management.endpoints.web.exposure.include=dblockconsole, dblockjobs, dblock",
 					"spring.task.scheduling.pool.size=4")
