@@ -1,9 +1,11 @@
 package dev.dblock.console;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -54,8 +56,8 @@ final class ConsoleReader {
 
 	/**
 	 * Return the state for a page.
-	 * @param filter a part of the name, the holder or the purpose of the locks to return,
-	 * or the full name of a lock that is free
+	 * @param filter a part of the name, the holder, the thread or the purpose of the
+	 * locks to return. A full name also selects a lock that is free
 	 * @param paths the paths of the endpoints for changes
 	 * @return the state
 	 */
@@ -63,14 +65,33 @@ final class ConsoleReader {
 		Snapshot snapshot = snapshot();
 		String part = filter.strip().toLowerCase(Locale.ROOT);
 		List<LockInfo> matching = snapshot.locks().locks().stream().filter((lock) -> matches(lock, part)).toList();
-		if (matching.isEmpty() && !part.isEmpty()) {
-			matching = this.engine.get().administration().find(filter.strip()).stream().toList();
+		Optional<LockInfo> free = free(filter.strip(), matching);
+		if (free.isPresent()) {
+			matching = Stream.concat(free.stream(), matching.stream())
+				.sorted(Comparator.comparing(LockInfo::name))
+				.toList();
 		}
 		return new ConsoleState(this.engine.get().acquirer(), (System.nanoTime() - snapshot.at()) / 1_000_000,
 				paths.permitted("dblockjobs", WebEndpointHttpMethod.POST),
 				paths.permitted("dblock", WebEndpointHttpMethod.DELETE), snapshot.jobs(),
 				matching.stream().limit(MOST_ROWS).map(ConsoleState.Lock::of).toList(), matching.size(),
 				snapshot.locks().more(), this.waiting.list(), this.events.list());
+	}
+
+	/**
+	 * Return a lock that is not in the list. As long as another thread reads, it is
+	 * absent.
+	 */
+	private Optional<LockInfo> free(String name, List<LockInfo> listed) {
+		if (name.isEmpty() || listed.stream().anyMatch((lock) -> lock.name().equals(name)) || !this.reading.tryLock()) {
+			return Optional.empty();
+		}
+		try {
+			return this.engine.get().administration().find(name);
+		}
+		finally {
+			this.reading.unlock();
+		}
 	}
 
 	/**

@@ -187,6 +187,23 @@ class ConsoleEndpointTests {
 		}
 	}
 
+	@Test
+	void freeLockIsFoundByItsFullNameBesideOthers() throws Exception {
+		try (Instance instance = Instance.start(LOCAL)) {
+			LockTemplate locks = instance.bean(LockTemplate.class);
+			locks.acquire("order-1").close();
+			try (LockHandle before = locks.acquire("about order-1"); LockHandle after = locks.acquire("order-10")) {
+				Document state = await(instance, "?filter=order-1", (read) -> read.getInteger("matching") == 3);
+				assertThat(state.getList("locks", Document.class)).extracting((lock) -> lock.getString("name"))
+					.containsExactly("about order-1", "order-1", "order-10");
+				assertThat(state.getList("locks", Document.class)).extracting((lock) -> lock.getBoolean("held"))
+					.containsExactly(true, false, true);
+				before.ensureHeld();
+				after.ensureHeld();
+			}
+		}
+	}
+
 	/** The state is read once a second, so it can be older than the locks. */
 	private static Document await(Instance instance, String query, Predicate<Document> expected) {
 		return Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> instance.state(query), expected);

@@ -1,0 +1,94 @@
+package dev.dblock.console;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.dblock.LockPage;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.store.LockAdministration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyBoolean;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Requests of pages while the server does not answer.
+ */
+@Timeout(60)
+class ConsoleReaderTests {
+
+	private volatile CountDownLatch answer = new CountDownLatch(1);
+
+	/** Requests to the server. */
+	private final AtomicInteger requests = new AtomicInteger();
+
+	private final ConsoleReader reader;
+
+	ConsoleReaderTests() {
+		LockEngine engine = mock();
+		LockAdministration locks = mock();
+		given(engine.acquirer()).willReturn("one");
+		given(engine.administration()).willReturn(locks);
+		given(locks.list(anyBoolean(), any(), anyInt())).willAnswer((call) -> {
+			boolean later = this.requests.incrementAndGet() > 1;
+			this.answer.await();
+			return new LockPage(List.of(), later);
+		});
+		given(locks.find(any())).willAnswer((call) -> {
+			this.requests.incrementAndGet();
+			return Optional.empty();
+		});
+		this.reader = new ConsoleReader(() -> engine, () -> null, new RecentEvents(), new WaitingThreads());
+	}
+
+	@Test
+	void requestsDoNotWaitForTheFirstAnswer() {
+		CompletableFuture<ConsoleState> first = CompletableFuture.supplyAsync(() -> read(""));
+		Awaitility.await().untilAtomic(this.requests, (count) -> assertThat(count).isOne());
+		assertThatIllegalStateException().isThrownBy(() -> read("order-1"))
+			.withMessage("The first request for them is not answered yet");
+		this.answer.countDown();
+		assertThat(first.join().instance()).isEqualTo("one");
+		assertThat(this.requests).hasValue(1);
+	}
+
+	@Test
+	void requestsReturnTheLastStateMeanwhile() {
+		this.answer.countDown();
+		read("");
+		this.answer = new CountDownLatch(1);
+		Awaitility.await().until(() -> {
+			CompletableFuture.runAsync(() -> read(""));
+			return this.requests.get() == 2;
+		});
+		assertThat(read("").more()).isFalse();
+		assertThat(read("order-1").more()).as("a free lock is not searched either").isFalse();
+		this.answer.countDown();
+		Awaitility.await().until(() -> read("").more());
+		assertThat(this.requests).hasValue(2);
+	}
+
+	@Test
+	void freeLockIsSearchedByItsFullName() {
+		this.answer.countDown();
+		read(" order-1 ");
+		assertThat(this.requests).hasValue(2);
+	}
+
+	private ConsoleState read(String filter) {
+		return this.reader.read(filter, new EndpointPaths(() -> new PathMappedEndpoints("/actuator", List.of())));
+	}
+
+}
