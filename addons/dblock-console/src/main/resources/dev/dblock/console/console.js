@@ -221,14 +221,16 @@ function newJob(job) {
 }
 
 function showJob(row, job) {
-	const schedule = job.schedules.map((each) => each.description).join(', ');
-	const zone = schedule.match(/ in (\S+)$/)?.[1];
-	const next = job.schedules.map((each) => each.next).filter(Boolean).sort()[0];
+	const planned = job.schedules.filter((each) => each.next).sort((a, b) => Date.parse(a.next) - Date.parse(b.next));
+	const next = planned[0]?.next;
+	const zone = zoneOf(planned[0] ?? job.schedules[0]);
 	row.classList.toggle('paused', job.paused);
 	row.classList.toggle('overdue', job.overdue);
-	put(partOf(row, 'schedule'), schedule);
+	put(partOf(row, 'schedule'), job.schedules.map((each) => each.description).join('\n'));
 	put(partOf(row, 'next'), nextOf(job, next));
-	put(partOf(row, 'due'), job.paused ? (job.pausedAt ? `since ${clock(job.pausedAt, zone)}` : '') : next && clock(next, zone));
+	const due = job.paused ? job.pausedAt && `since ${clock(job.pausedAt, zone)}` : next && clock(next, zone);
+	put(partOf(row, 'due'), due);
+	put(partOf(row, 'zone'), due && zone && zoneShown(zone));
 	name(partOf(row, 'where'), job.runningOn);
 	const pause = partOf(row, 'pause');
 	pause.dataset.action = job.paused ? 'resume' : 'pause';
@@ -263,7 +265,8 @@ function latest(job) {
 	return `${outcomeOf(run)}, ${run.outcome ? when : `started ${when}`}${run.error ? `: ${run.error}` : ''}`;
 }
 
-const describe = (run, zone) => `${clock(run.plannedAt, zone)}: ${outcomeOf(run)}${run.error ? `: ${run.error}` : ''}`;
+const describe = (run, zone) => [zone ? `${clock(run.plannedAt, zone)} ${zoneShown(zone)}` : clock(run.plannedAt),
+	outcomeOf(run), run.error].filter(Boolean).join(': ');
 
 function outcomeOf(run) {
 	const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : '';
@@ -346,21 +349,26 @@ function announceNews() {
 
 const formats = new Map();
 
-/** A time in the zone of its job, or else in that of the browser. */
-function clock(time, zone) {
-	if (!formats.has(zone)) {
-		formats.set(zone, formatOf(zone));
-	}
-	return formats.get(zone).format(new Date(time));
-}
+/** A time in the zone of its schedule, or else in that of the browser. */
+const clock = (time, zone) => formatOf(zone).format(new Date(time));
+
+/** The zone in which times are shown: UTC, if the browser does not know that of a schedule. */
+const zoneShown = (zone) => formatOf(zone).resolvedOptions().timeZone;
+
+const zoneOf = (schedule) => schedule?.description.match(/^cron .* in (\S+)$/)?.[1];
 
 function formatOf(zone) {
-	try {
-		return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone: zone });
+	if (!formats.has(zone)) {
+		try {
+			// Java's GMT+02:00 is +02:00 in a browser
+			formats.set(zone, new Intl.DateTimeFormat('sv-SE',
+				{ dateStyle: 'short', timeStyle: 'medium', timeZone: zone?.replace(/^(GMT|UTC?)(?=[+-])/, '') }));
+		}
+		catch {
+			formats.set(zone, formatOf('UTC'));
+		}
 	}
-	catch {
-		return formatOf('UTC');
-	}
+	return formats.get(zone);
 }
 
 function relative(millis) {

@@ -52,6 +52,12 @@ class ConsoleApplication {
 			this.work = work;
 		}
 
+		@Scheduled(cron = "0 0 2 29 2 *", zone = "GMT+2")
+		@Scheduled(cron = "0 0 2 29 2 *", zone = "America/New_York")
+		@DistributedLock(name = "closing")
+		public void closing() {
+		}
+
 		@Scheduled(cron = "0 0 2 29 2 *", zone = "Asia/Tokyo")
 		@DistributedLock(name = "leap-day")
 		public void leapDay() {

@@ -160,7 +160,7 @@ class ConsoleEndpointTests {
 			Document state = instance.state("");
 			assertThat(state).containsEntry("instance", "one").containsKey("ageMillis");
 			assertThat(state.getList("jobs", Document.class)).extracting((job) -> job.getString("id"))
-				.containsExactly("leap-day", "payments", "reminders", "statements");
+				.containsExactly("closing", "leap-day", "payments", "reminders", "statements");
 		}
 	}
 
