@@ -25,6 +25,7 @@ let readDate = 0; // the same by Date.now(), which counts while the machine slee
 let problem = '';
 let timer = null;
 let request = null;
+let paused = false; // by the reader
 let seen = null; // the instance, its last event and the overdue jobs that were announced
 
 // ---------------------------------------------------------------- requests
@@ -49,7 +50,7 @@ async function refresh() {
 	if (request !== mine) {
 		return;
 	}
-	if (!document.hidden) {
+	if (!document.hidden && !paused) {
 		timer = setTimeout(refresh, PAUSE);
 	}
 	if (response?.ok) {
@@ -137,7 +138,7 @@ function show(news) {
 	put($('banner'), problem = '');
 	put($('instance'), state.instance);
 	put($('reporter'), state.instance);
-	put($('at'), clock(readDate));
+	showTime();
 	showInstances();
 	const part = $('filter').value.trim().toLowerCase();
 	const jobs = state.jobs.filter((job) => [job.id, job.lock, job.runningOn, job.runs[0]?.instance]
@@ -150,6 +151,10 @@ function show(news) {
 	sync($('events'), state.events, (event) => String(event.id), () => copyOf('event'), showEvent);
 	$('events').hidden = state.events.length === 0;
 	announceNews();
+}
+
+function showTime() {
+	put($('at'), state ? `${clock(readDate)} ${zoneShown()}${paused ? ', paused' : ''}` : '…');
 }
 
 function shownLocks(part) {
@@ -392,5 +397,12 @@ $('filter').addEventListener('input', () => {
 	clearTimeout(timer);
 	timer = setTimeout(refresh, 250);
 });
-document.addEventListener('visibilitychange', () => document.hidden || refresh());
+$('updates').addEventListener('click', () => {
+	paused = !paused;
+	$('updates').setAttribute('aria-pressed', paused);
+	document.body.classList.toggle('still', paused);
+	clearTimeout(timer);
+	paused ? showTime() : refresh();
+});
+document.addEventListener('visibilitychange', () => document.hidden || paused || refresh());
 refresh();
