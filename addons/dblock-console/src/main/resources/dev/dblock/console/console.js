@@ -180,16 +180,25 @@ function put(element, text) {
 /** Keeps the rows that remain where they are, so that they keep the focus. */
 function sync(parent, items, keyOf, create, update) {
 	const rows = new Map([...parent.children].map((row) => [row.dataset.key, row]));
-	const keys = new Set(items.map(keyOf));
-	rows.forEach((row, key) => keys.has(key) || row.remove());
+	const keys = new Set();
+	const unique = (key) => keys.has(key) ? unique(`${key} (same)`) : keys.add(key) && key;
+	const keyed = items.map((item) => unique(keyOf(item)));
+	rows.forEach((row, key) => keys.has(key) || remove(row));
 	items.forEach((item, index) => {
-		const row = rows.get(keyOf(item)) ?? create(item);
-		row.dataset.key = keyOf(item);
+		const row = rows.get(keyed[index]) ?? create(item);
+		row.dataset.key = keyed[index];
 		if (parent.children[index] !== row) {
 			parent.insertBefore(row, parent.children[index] ?? null);
 		}
 		update(row, item);
 	});
+}
+
+function remove(row) {
+	if (row.contains(document.activeElement)) {
+		row.closest('section').querySelector('h2').focus();
+	}
+	row.remove();
 }
 
 function name(element, instance) {
