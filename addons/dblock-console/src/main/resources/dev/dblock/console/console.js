@@ -160,9 +160,12 @@ function showTime() {
 function shownLocks(part) {
 	const count = state.locks.length;
 	const rest = state.matching - count;
+	const waiting = state.waiting.filter((wait) => `${wait.lock} ${wait.thread}`.toLowerCase().includes(part)
+		&& !state.locks.some((lock) => lockOf(lock) === wait.lock)).map((wait) => `${wait.thread} for ${wait.lock}`);
 	return [count === 0 ? `No lock is held${part ? ' that matches the filter' : ''}.` : '',
 		rest > 0 ? `${rest.toLocaleString('en')} more are not shown; use the filter.` : '',
-		state.more ? 'Only the first 10,000 held locks were read, by name.' : ''].join(' ').trim();
+		state.more ? 'Only the first 10,000 held locks were read, by name.' : '',
+		waiting.length > 0 ? `Also waiting here: ${waiting.join(', ')}.` : ''].filter(Boolean).join(' ');
 }
 
 function copyOf(id) {
@@ -320,6 +323,9 @@ function newLock(lock) {
 	return row;
 }
 
+/** A thread waits for a lock, not for one of its permits. */
+const lockOf = (lock) => lock.permits > 1 ? lock.name.replace(/ \(permit \d+\)$/, '') : lock.name;
+
 const grantOf = (lock) => state.locks.find((each) => each.name === lock)?.since;
 
 function showLock(row, lock) {
@@ -332,8 +338,10 @@ function showLock(row, lock) {
 	const left = Math.max(0, lock.leftMillis - state.ageMillis);
 	partOf(row, 'bar').style.transform = `scaleX(${lock.leaseMillis > 0 ? Math.min(1, left / lock.leaseMillis) : 0})`;
 	put(partOf(row, 'left'), left > 0 ? duration(left) : lock.held ? 'ended' : '');
+	put(partOf(row, 'since'), lock.held && lock.since ? `since ${clock(lock.since)}` : '');
 	put(partOf(row, 'token'), lock.token.replace(/\B(?=(\d{3})+$)/g, '\u202f'));
-	put(partOf(row, 'waiting'), state.waiting.filter((wait) => wait.lock === lock.name).map((wait) => wait.thread).join(', '));
+	put(partOf(row, 'waiting'), state.waiting.filter((wait) => wait.lock === lockOf(lock))
+		.map((wait) => wait.thread).join(', '));
 	partOf(row, 'release').hidden = !state.locksPath || !lock.held && lock.leftMillis <= 0;
 }
 
