@@ -312,12 +312,16 @@ function newLock(lock) {
 		const grant = grantOf(lock.name);
 		const now = await confirmed(`Release ${lock.name} by force?`, `${partOf(row, 'holder').textContent} loses it at its `
 			+ 'next renewal. It becomes free when its lease ends, so that no other holder overlaps.', 'Release', true);
-		if (now !== null && grantOf(lock.name) !== grant) {
+		if (now === null) {
+			return;
+		}
+		await refresh(); // updates can be paused
+		if (grantOf(lock.name) === grant) {
+			release(lock.name, now);
+		}
+		else {
 			put($('result'), `Nothing was sent: ${lock.name} was granted again, or has ended.`);
 			$('result').focus();
-		}
-		else if (now !== null) {
-			release(lock.name, now);
 		}
 	});
 	return row;
