@@ -7,12 +7,12 @@ import java.util.stream.Collectors;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
-import dev.dblock.LockUnavailableException;
 import dev.dblock.console.testing.Browser;
 import dev.dblock.job.JobOperations;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -38,25 +38,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ConsolePageTests {
-
-	/** As WCAG 2 defines it. */
-	private static final String LOWEST_CONTRAST = """
-			const style = getComputedStyle(document.documentElement);
-			const light = (name) => {
-				const hex = style.getPropertyValue(name).trim();
-				const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
-					.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-			};
-			const texts = ['--ink', '--muted', '--bad', '--c0', '--c1', '--c2', '--c3', '--c4', '--c5'];
-			const pairs = texts.flatMap((text) => [[text, '--ground'], [text, '--panel']]);
-			pairs.push(['--bad', '--bad-soft']);
-			const contrasts = pairs.map((pair) => {
-				const [low, high] = pair.map(light).sort((a, b) => a - b);
-				return (high + 0.05) / (low + 0.05);
-			});
-			return Math.min(...contrasts);
-			""";
 
 	private Instance one;
 
@@ -99,7 +80,7 @@ class ConsolePageTests {
 		assertThat(this.browser.text("[data-key=payments] [data-part=schedule]")).isEqualTo("fixed rate 2s");
 		assertThat(this.browser.text("[data-key=leap-day] [data-part=schedule]"))
 			.isEqualTo("cron 0 0 2 29 2 * in Asia/Tokyo");
-		assertThat(this.browser.text("[data-key=leap-day] [data-part=due]")).endsWith("-02-29 02:00:00");
+		assertThat(this.browser.text("[data-key=leap-day] .next")).endsWith("-02-29 02:00:00 Asia/Tokyo");
 		assertThat(this.browser.text("[data-key=leap-day] [data-part=next]")).matches("in \\d+ days");
 		assertThat(this.browser.text("[data-key=leap-day] summary")).isEqualTo("no run yet");
 		await(() -> assertThat(this.browser.text("[data-key=reminders] summary"))
@@ -109,6 +90,16 @@ class ConsolePageTests {
 			.containsPattern(": succeeded on orders-\\S+ after \\d+ ms"));
 		await(() -> assertThat(this.browser.text("#instances")).contains("lk7qp-two"));
 		assertNoComplaints(this.two);
+	}
+
+	@Test
+	void nextTimeIsInTheZoneOfItsSchedule() {
+		open(this.two);
+		assertThat(this.browser.text("[data-key=closing] [data-part=schedule]").lines())
+			.containsExactlyInAnyOrder("cron 0 0 2 29 2 * in GMT+02:00", "cron 0 0 2 29 2 * in America/New_York");
+		assertThat(this.browser.text("[data-key=closing] .next")).endsWith("-02-29 02:00:00 +02:00");
+		assertThat(this.browser.text("#at")).as("all other times are in the zone of the browser")
+			.endsWith(" " + this.browser.run("return Intl.DateTimeFormat().resolvedOptions().timeZone"));
 	}
 
 	@Test
@@ -178,10 +169,9 @@ class ConsolePageTests {
 		String name = "import/<i>" + now + "</i>;a//b?%2F";
 		LockHandle held = this.one.bean(LockTemplate.class)
 			.acquire(name, LockOptions.lease(Duration.ofSeconds(9)).why("<b>import</b>"));
-		Thread waiter = new Thread(() -> wait(name), "waiter-" + now);
-		waiter.start();
+		Thread waiter = startWaiting("waiter-" + now, name, LockOptions.defaults());
 		open(this.one);
-		await(() -> assertThat(lock(name).getText()).contains("one", "<b>import</b>", "waiter-" + now));
+		await(() -> assertThat(lock(name).getText()).contains("one", "<b>import</b>", "since 20", "waiter-" + now));
 		lock(name).findElement(byPart("release")).click();
 		await(() -> assertThat(this.browser.text("#confirm-title")).isEqualTo("Release " + name + " by force?"));
 		assertThat(this.browser.text("#confirm-text")).startsWith("orders-6c9f7b5d4-x2x8z-one loses it");
@@ -202,15 +192,129 @@ class ConsolePageTests {
 		assertNoComplaints(this.one);
 	}
 
-	private void wait(String name) {
-		try {
-			this.one.bean(LockTemplate.class)
-				.acquire(name, LockOptions.defaults().waitUpTo(Duration.ofMinutes(1)))
-				.close();
+	private Thread startWaiting(String thread, String name, LockOptions options) {
+		Thread waiter = new Thread(
+				() -> this.one.bean(LockTemplate.class).acquire(name, options.waitUpTo(Duration.ofMinutes(1))).close(),
+				thread);
+		waiter.start();
+		return waiter;
+	}
+
+	@Test
+	void releaseIsNotSentIfTheLockWasGrantedAgain() throws Exception {
+		LockTemplate locks = this.one.bean(LockTemplate.class);
+		LockHandle first = locks.acquire("granted-again");
+		open(this.one);
+		await(() -> assertThat(lock("granted-again").getText()).contains("since "));
+		this.browser.find("#updates").click();
+		lock("granted-again").findElement(byPart("release")).click();
+		Object before = since("granted-again");
+		first.close();
+		try (LockHandle second = locks.acquire("granted-again")) {
+			await(() -> assertThat(since("granted-again")).isNotEqualTo(before));
+			this.browser.find("#confirm-yes").click();
+			await(() -> assertThat(this.browser.text("#result"))
+				.isEqualTo("Nothing was sent: granted-again was granted again, or has ended."));
+			assertThat(focused().getDomAttribute("id")).isEqualTo("result");
+			second.ensureHeld();
 		}
-		catch (LockUnavailableException ex) {
-			throw new AssertionError(ex);
+		assertNoComplaints(this.one);
+	}
+
+	private Object since(String lock) throws Exception {
+		return this.one.state("?filter=" + lock).getList("locks", Document.class).get(0).get("since");
+	}
+
+	@Test
+	void focusIsKeptWhenOtherRowsComeAndGo() {
+		LockTemplate locks = this.one.bean(LockTemplate.class);
+		LockHandle before = locks.acquire("row-1");
+		LockHandle focused = locks.acquire("row-2");
+		open(this.one);
+		await(() -> assertThat(this.browser.text("#locks")).contains("row-1", "row-2"));
+		this.browser.run("document.querySelector('#locks [data-key=row-2] button').focus()");
+		before.close();
+		try (LockHandle first = locks.acquire("row-0"); LockHandle last = locks.acquire("row-3")) {
+			await(() -> assertThat(this.browser.text("#locks")).contains("row-0", "row-3").doesNotContain("row-1"));
+			assertThat(focused().getAccessibleName()).isEqualTo("Release row-2");
+			focused.close();
+			await(() -> assertThat(this.browser.text("#locks")).doesNotContain("row-2"));
+			assertThat(focused().getText()).as("the focus moves to the heading of the row")
+				.isEqualTo("Locks that are held");
+			first.ensureHeld();
+			last.ensureHeld();
 		}
+	}
+
+	@Test
+	void rowsOfOneNameAreAllShown() {
+		open(this.two);
+		this.browser.run("""
+				window.answer = window.fetch;
+				window.fetch = async (...request) => {
+					const state = await (await window.answer(...request)).json();
+					return new Response(JSON.stringify({ ...state, jobs: [...state.jobs, ...state.jobs] }));
+				};""");
+		await(() -> assertThat(rowsOf("leap-day")).isEqualTo(2L));
+		String at = this.browser.text("#at");
+		await(() -> assertThat(this.browser.text("#at")).isNotEqualTo(at));
+		assertThat(rowsOf("leap-day")).isEqualTo(2L);
+		this.browser.run("window.fetch = window.answer");
+		await(() -> assertThat(rowsOf("leap-day")).isEqualTo(1L));
+		assertThat(rowsOf("reminders")).isEqualTo(1L);
+		assertNoComplaints(this.two);
+	}
+
+	private Object rowsOf(String job) {
+		return this.browser.run(
+				"return [...document.querySelectorAll('#jobs [data-part=id]')].filter((id) => id.textContent === '%s').length"
+					.formatted(job));
+	}
+
+	@Test
+	void waitingThreadsAreShownWithEachPermitOfTheirLock() throws Exception {
+		LockOptions two = LockOptions.defaults().permits(2);
+		Thread waiter;
+		try (LockHandle first = this.one.bean(LockTemplate.class).acquire("export", two);
+				LockHandle second = this.two.bean(LockTemplate.class).acquire("export", two)) {
+			waiter = startWaiting("waiter-for-a-permit", "export", two);
+			open(this.one);
+			for (String permit : List.of("export", "export (permit 2)")) {
+				await(() -> assertThat(lock(permit).findElement(byPart("waiting")).getText())
+					.isEqualTo("waiter-for-a-permit"));
+			}
+			this.browser.find("#filter").sendKeys("waiter-for");
+			await(() -> assertThat(this.browser.text("#shown")).isEqualTo("No lock is held that matches the filter."
+					+ " Also waiting here: waiter-for-a-permit for export."));
+			first.ensureHeld();
+			second.ensureHeld();
+		}
+		waiter.join(60_000);
+		assertThat(waiter.isAlive()).isFalse();
+	}
+
+	@Test
+	void updatesArePausedByKeyboard() {
+		open(this.one);
+		this.browser.run("document.querySelector('#filter').focus()");
+		focused().sendKeys(Keys.TAB);
+		assertThat(focused().getAccessibleName()).isEqualTo("Pause updates");
+		assertThat(focused().getAriaRole()).isEqualTo("button");
+		assertThat(focused().getDomAttribute("aria-pressed")).isEqualTo("false");
+		focused().sendKeys(Keys.ENTER);
+		assertThat(focused().getDomAttribute("aria-pressed")).isEqualTo("true");
+		await(() -> assertThat(this.browser.text("#at")).endsWith(", paused"));
+		this.browser.requests();
+		Awaitility.await()
+			.during(Duration.ofSeconds(5))
+			.atMost(Duration.ofSeconds(30))
+			.until(() -> this.browser.requests().isEmpty());
+		assertThat(this.browser.run("return document.getAnimations().length")).isEqualTo(0L);
+		focused().sendKeys(Keys.ENTER);
+		assertThat(focused().getDomAttribute("aria-pressed")).isEqualTo("false");
+		await(() -> assertThat(this.browser.requests()).isNotEmpty());
+		await(() -> assertThat(this.browser.requests()).isNotEmpty());
+		assertThat(this.browser.text("#at")).doesNotContain("paused");
 	}
 
 	@Test
@@ -235,6 +339,8 @@ class ConsolePageTests {
 			this.browser.resize(width, 900);
 			open(this.one);
 			await(() -> assertThat(this.browser.text("#locks")).contains("4711"));
+			assertThat(this.browser.text("#locks [data-key$='4711'] [data-part=since]"))
+				.matches("since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d");
 			await(() -> assertThat(runs("reminders", "[data-outcome=SUCCEEDED]")).isNotEmpty());
 			assertThat(this.browser
 				.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth"))
@@ -243,7 +349,8 @@ class ConsolePageTests {
 				assertThat(this.browser
 					.run("""
 							return [...document.querySelectorAll('[data-part=schedule], .name:not(.small)')].filter((part) => part.textContent)
-								.filter((part) => part.getClientRects().length > 1 || part.offsetHeight > 24
+								.filter((part) => part.getClientRects().length > 1
+									|| part.offsetHeight > 24 * part.textContent.split('\\n').length
 									|| part.scrollWidth > part.clientWidth + 1)
 								.map((part) => part.textContent)"""))
 					.isEqualTo(List.of());
@@ -252,9 +359,7 @@ class ConsolePageTests {
 					return document.querySelector('#jobs').getBoundingClientRect().top"""))
 				.satisfies((top) -> assertThat(((Number) top).doubleValue()).as("jobs come first").isLessThan(450));
 			for (String scheme : List.of("light", "dark")) {
-				this.browser.emulate("prefers-color-scheme", scheme);
-				assertThat((Number) this.browser.run(LOWEST_CONTRAST)).as("the lowest contrast of texts, " + scheme)
-					.satisfies((contrast) -> assertThat(contrast.doubleValue()).isGreaterThanOrEqualTo(4.5));
+				assertThat(this.browser.lowestContrast(scheme)).as(scheme).isGreaterThanOrEqualTo(4.5);
 			}
 			this.browser.emulate("prefers-reduced-motion", "reduce");
 			await(() -> assertThat(this.browser.run("return document.getAnimations().length")).isEqualTo(0L));
@@ -296,11 +401,8 @@ class ConsolePageTests {
 	/**
 	 * The runs of a job in words, the oldest first.
 	 */
-	@SuppressWarnings("unchecked")
 	private List<String> runs(String job, String selector) {
-		return (List<String>) this.browser
-			.run("return [...document.querySelectorAll('[data-key=%s] .strip li%s')].map((run) => run.title)"
-				.formatted(job, selector));
+		return this.browser.titles("[data-key=%s] .strip li%s".formatted(job, selector));
 	}
 
 	private void await(ThrowingRunnable assertion) {
