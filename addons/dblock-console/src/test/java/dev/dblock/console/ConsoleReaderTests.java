@@ -26,7 +26,7 @@ import static org.mockito.Mockito.mock;
 /**
  * Requests of pages while the server does not answer.
  */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ConsoleReaderTests {
 
 	private volatile CountDownLatch answer = new CountDownLatch(1);
