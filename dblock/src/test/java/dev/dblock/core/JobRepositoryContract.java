@@ -463,6 +463,36 @@ public abstract class JobRepositoryContract extends PermitRepositoryContract {
 	}
 
 	@Test
+	void aPlannedTimeKeepsItsNumberOfShards() {
+		Instant at = past(30);
+		assertThat(crashed(rerun(at).shards(16)).shards()).isEqualTo(16);
+		assertThat(crashed(rerun(at).shards(4)).shards()).as("by another version").isEqualTo(16);
+		assertThat(crashed(rerun(at)).shards()).as("by a version without shards").isZero();
+		Instant next = at.plusSeconds(1);
+		assertThat(ended(rerun(next).shards(4), JobRun.Outcome.SUCCEEDED).shards()).isEqualTo(4);
+		assertThat(runs()).extracting(JobRun::shards).containsExactly(4, 0, 16, 16);
+	}
+
+	@Test
+	void aPlannedTimeThatBeganWithoutShardsHasThoseOfItsRepetition() {
+		Instant at = past(30);
+		assertThat(crashed(rerun(at)).shards()).isZero();
+		assertThat(crashed(rerun(at).shards(4)).shards()).isEqualTo(4);
+		assertThat(ended(rerun(at).shards(16), JobRun.Outcome.SUCCEEDED).shards()).isEqualTo(4);
+	}
+
+	@Test
+	void aShardStartsAsLateAsItsPlannedTimeAllowsButIsRepeatedWithinItsLimit() {
+		Instant at = past(60);
+		Duration limit = Duration.ofSeconds(10);
+		JobFiring shard = JobFiring.of("stock (shard 3)", new JobFiring.Schedule.Planned(at), true)
+			.startWithin(limit, null)
+			.shards(4);
+		assertThat(refused(rerun(at).startWithin(limit, null).shards(4)).reason()).isEqualTo(Reason.TOO_LATE);
+		assertThat(started(shard).run().shard()).isEqualTo(3);
+	}
+
+	@Test
 	void afterARepetitionTheFiringAsksForItsOwnPlannedTime() {
 		Instant at = past(30);
 		crashed(skip(at));

@@ -61,6 +61,8 @@ abstract class DocumentedContext {
 
 	abstract List<Order> orders();
 
+	abstract List<Order> orders(int shard, int shards);
+
 	interface PriceFeed extends LeaderListener {
 
 	}

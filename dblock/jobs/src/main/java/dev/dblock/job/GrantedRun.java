@@ -38,7 +38,7 @@ public record GrantedRun(@Nullable JobRun run, @Nullable JobRun crashed) impleme
 		RunEnd ended = (RunEnd) end;
 		return new JobNews.Ended(new JobRun(this.run.jobId(), this.run.plannedAt(), this.run.attempt(),
 				this.run.startedAt(), this.run.startedAt().plus(held), ended.outcome(), this.run.instance(),
-				this.run.token(), ended.error(), this.run.after(), this.run.plan()));
+				this.run.token(), ended.error(), this.run.after(), this.run.plan(), this.run.shards()));
 	}
 
 }

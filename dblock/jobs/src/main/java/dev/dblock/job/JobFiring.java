@@ -30,12 +30,14 @@ import org.jspecify.annotations.Nullable;
  * @param method the method of the job: a planned time that was settled under another id
  * of it is not granted; {@code null} if other ids do not matter, as for a schedule whose
  * planned times follow from its runs
+ * @param shards how many shards the planned time has, unless the record has their number
+ * already; 0 for none
  * @param whenInDoubt notified of requests that failed but may have been granted;
  * {@code null} for none
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
 		@Nullable Duration answerWithin, @Nullable Duration startWithin, @Nullable String plan, @Nullable String method,
-		@Nullable Consumer<Throwable> whenInDoubt) implements Claim {
+		int shards, @Nullable Consumer<Throwable> whenInDoubt) implements Claim {
 
 	/**
 	 * Check the ids and the time limit.
@@ -60,7 +62,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @throws IllegalArgumentException if an id is blank
 	 */
 	public JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun) {
-		this(jobId, schedule, id, rerun, null, null, null, null, null);
+		this(jobId, schedule, id, rerun, null, null, null, null, 0, null);
 	}
 
 	/**
@@ -95,7 +97,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring withNewId() {
 		return new JobFiring(this.jobId, this.schedule, UUID.randomUUID().toString(), this.rerun, null,
-				this.startWithin, this.plan, this.method, this.whenInDoubt);
+				this.startWithin, this.plan, this.method, this.shards, this.whenInDoubt);
 	}
 
 	/**
@@ -106,7 +108,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring answerWithin(Duration limit) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit, this.startWithin, this.plan,
-				this.method, this.whenInDoubt);
+				this.method, this.shards, this.whenInDoubt);
 	}
 
 	/**
@@ -118,7 +120,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring startWithin(Duration limit, @Nullable String plan) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, limit, plan,
-				this.method, this.whenInDoubt);
+				this.method, this.shards, this.whenInDoubt);
 	}
 
 	/**
@@ -129,7 +131,18 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring method(@Nullable String method) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, this.startWithin,
-				this.plan, method, this.whenInDoubt);
+				this.plan, method, this.shards, this.whenInDoubt);
+	}
+
+	/**
+	 * Return the same firing, whose planned time has shards unless the record has their
+	 * number already.
+	 * @param count how many shards; 0 for none
+	 * @return a copy with it
+	 */
+	public JobFiring shards(int count) {
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, this.startWithin,
+				this.plan, this.method, count, this.whenInDoubt);
 	}
 
 	/**
@@ -140,7 +153,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring whenInDoubt(Consumer<Throwable> listener) {
 		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, this.answerWithin, this.startWithin,
-				this.plan, this.method, listener);
+				this.plan, this.method, this.shards, listener);
 	}
 
 	@Override
@@ -155,8 +168,15 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 * @return milliseconds; {@code null} if there is no such time
 	 */
 	public @Nullable Long startUntil() {
-		return (this.startWithin != null && this.schedule instanceof Schedule.Planned planned)
+		return (this.startWithin != null && !isOfShard() && this.schedule instanceof Schedule.Planned planned)
 				? Long.valueOf(startUntil(planned.at().toEpochMilli())) : null;
+	}
+
+	/**
+	 * Whether this is for a shard. Its planned time has begun in time.
+	 */
+	private boolean isOfShard() {
+		return this.shards > 0 && this.jobId != null && ShardNames.numberOf(this.jobId) > 0;
 	}
 
 	/**

@@ -24,13 +24,16 @@ import org.jspecify.annotations.Nullable;
  * @param overdue whether a planned time passed more than a minute ago, and no instance
  * has run it or is about to
  * @param at the time of the server's clock when the job was read
- * @param runs its last runs, the latest first
+ * @param runs its last runs, the latest first; of a job with shards, each of them begins
+ * a planned time
+ * @param shards what became of the shards of these planned times, the latest first; empty
+ * for a job without shards, and in a list of jobs
  * @param problem why the run record could not be read, so that pauses and runs are
  * unknown; {@code null} if it was read
  */
 public record JobInfo(String id, @Nullable String lock, String bean, String method, List<Schedule> schedules,
 		boolean paused, @Nullable String pausedBy, @Nullable Instant pausedAt, @Nullable String runningOn,
-		boolean overdue, Instant at, List<JobRun> runs, @Nullable String problem) {
+		boolean overdue, Instant at, List<JobRun> runs, List<JobShards> shards, @Nullable String problem) {
 
 	/**
 	 * Return the job with some of its runs.
@@ -40,7 +43,18 @@ public record JobInfo(String id, @Nullable String lock, String bean, String meth
 	public JobInfo withRuns(int count) {
 		return new JobInfo(this.id, this.lock, this.bean, this.method, this.schedules, this.paused, this.pausedBy,
 				this.pausedAt, this.runningOn, this.overdue, this.at,
-				this.runs.subList(0, Math.min(count, this.runs.size())), this.problem);
+				this.runs.subList(0, Math.min(count, this.runs.size())),
+				this.shards.subList(0, Math.min(count, this.shards.size())), this.problem);
+	}
+
+	/**
+	 * Return the job with what became of its shards.
+	 * @param shards the shards of its last planned times, the latest first
+	 * @return a copy
+	 */
+	public JobInfo withShards(List<JobShards> shards) {
+		return new JobInfo(this.id, this.lock, this.bean, this.method, this.schedules, this.paused, this.pausedBy,
+				this.pausedAt, this.runningOn, this.overdue, this.at, this.runs, shards, this.problem);
 	}
 
 	/**

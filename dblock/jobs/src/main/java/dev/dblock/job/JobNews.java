@@ -63,6 +63,26 @@ public sealed interface JobNews extends Claim.News {
 	}
 
 	/**
+	 * No shard of a planned time is being run or is still to be run.
+	 *
+	 * @param jobId the id of the job
+	 * @param shards what became of them
+	 */
+	record ShardsOver(String jobId, JobShards shards) implements JobNews {
+
+		@Override
+		public String what() {
+			return "of a planned time whose shards are over";
+		}
+
+		@Override
+		public boolean isInOwnThread() {
+			return false;
+		}
+
+	}
+
+	/**
 	 * A planned time of a job was not run, and no instance runs it any more.
 	 *
 	 * @param jobId the id of the job

@@ -70,6 +70,30 @@ public @interface JobPolicy {
 	WhenClockChanges whenClockChanges() default WhenClockChanges.AS_PLANNED;
 
 	/**
+	 * How many shards each planned time has, from 1 to 1,000. The method is called once
+	 * for each shard, on all instances that are up: one that has finished a shard takes
+	 * the next one that is free. {@link JobRun#current()} has the number of the shard.
+	 * Each shard has a lock of its own, such as {@code report (shard 3)}, with its own
+	 * run record and fence. A planned time keeps its number of shards while instances
+	 * with another one are started. Needs a cron expression or a trigger.
+	 * @return the number; not set for a job without shards
+	 */
+	long shards() default Long.MIN_VALUE;
+
+	/**
+	 * {@link #shards()} as text: accepts {@code ${placeholders}}.
+	 * @return the text; empty for none
+	 */
+	String shardsString() default "";
+
+	/**
+	 * How many shards an instance works on at the same time, each in a thread of the
+	 * scheduler.
+	 * @return the number, from 1 to 1,000; not set for one
+	 */
+	long concurrency() default Long.MIN_VALUE;
+
+	/**
 	 * Behavior for the planned time of a run whose instance crashed, or lost the lock
 	 * before the run ended, and of a run that was interrupted.
 	 */

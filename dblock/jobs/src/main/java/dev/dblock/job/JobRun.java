@@ -26,10 +26,32 @@ import org.jspecify.annotations.Nullable;
  * between the two were not run, and are not any more
  * @param plan the schedules of the job on the instance that ran it, as text, if they are
  * known
+ * @param shards how many {@linkplain JobPolicy#shards() shards} the planned time has; 0
+ * if the job has none
  */
 public record JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
 		@Nullable Outcome outcome, String instance, long token, @Nullable String error, @Nullable Instant after,
-		@Nullable String plan) {
+		@Nullable String plan, int shards) {
+
+	/**
+	 * Create a run of a job without shards.
+	 * @param jobId the id of the job
+	 * @param plannedAt the planned time that the run is for
+	 * @param attempt the number of the attempt at this planned time, from 1
+	 * @param startedAt when the lock was granted for it
+	 * @param endedAt when its end was recorded; {@code null} if it was not
+	 * @param outcome how it ended; {@code null} while it runs
+	 * @param instance the instance that ran it
+	 * @param token the fencing token of its lock
+	 * @param error the failure of the work
+	 * @param after the planned time that was settled before this one, if it is known
+	 * @param plan the schedules of the job on the instance that ran it, if they are known
+	 */
+	public JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
+			@Nullable Outcome outcome, String instance, long token, @Nullable String error, @Nullable Instant after,
+			@Nullable String plan) {
+		this(jobId, plannedAt, attempt, startedAt, endedAt, outcome, instance, token, error, after, plan, 0);
+	}
 
 	/**
 	 * Create a run of which only the run itself is known.
@@ -46,6 +68,14 @@ public record JobRun(String jobId, Instant plannedAt, int attempt, Instant start
 	public JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
 			@Nullable Outcome outcome, String instance, long token, @Nullable String error) {
 		this(jobId, plannedAt, attempt, startedAt, endedAt, outcome, instance, token, error, null, null);
+	}
+
+	/**
+	 * Return the number of the shard that this is a run of.
+	 * @return the number, from 1 to {@link #shards()}; 0 if the job has no shards
+	 */
+	public int shard() {
+		return (this.shards > 0) ? ShardNames.numberOf(this.jobId) : 0;
 	}
 
 	/**

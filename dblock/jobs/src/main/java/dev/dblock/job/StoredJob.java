@@ -61,8 +61,21 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		JobDecision decision = (JobDecision) granted;
 		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), ((JobFiring) request.claim()).id(),
 				decision.again(), request.holder(), now, null, null, request.acquirer(), token, null,
-				decision.afterCrash(), decision.after(), ((JobFiring) request.claim()).plan());
+				decision.afterCrash(), decision.after(), ((JobFiring) request.claim()).plan(),
+				shards(decision.planned(), (JobFiring) request.claim()));
 		return with(next, decision.moved());
+	}
+
+	/**
+	 * Return how many shards a planned time has. If it is granted again, it keeps their
+	 * number, also if another version of the application has another one.
+	 * @param planned the planned time, in milliseconds of the store's clock
+	 * @param firing the firing that is granted
+	 * @return the number; 0 if the firing is for a job without shards
+	 */
+	public int shards(long planned, JobFiring firing) {
+		int stored = (this.last != null && this.last.planned() == planned) ? this.last.shards() : 0;
+		return (stored > 0 && firing.shards() > 0) ? stored : firing.shards();
 	}
 
 	private StoredJob with(StoredRun last, @Nullable StoredRun moved) {
@@ -86,7 +99,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		}
 		StoredRun missed = new StoredRun(decision.planned(), 0, firing.id(), null, request.holder(), now, now,
 				JobRun.Outcome.MISSED, request.acquirer(), 0, null, decision.afterCrash(), decision.after(),
-				firing.plan());
+				firing.plan(), shards(decision.planned(), firing));
 		return with(missed, decision.moved());
 	}
 
@@ -174,10 +187,11 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	 * was granted
 	 * @param after the planned time that was settled before this one
 	 * @param plan the schedules of the job on that instance
+	 * @param shards how many shards the planned time has; 0 for none
 	 */
 	public record StoredRun(long planned, int attempt, String firing, JobRun.@Nullable Outcome again, String holder,
 			long started, @Nullable Long ended, JobRun.@Nullable Outcome outcome, String instance, long token,
-			@Nullable String error, boolean afterCrash, @Nullable Long after, @Nullable String plan) {
+			@Nullable String error, boolean afterCrash, @Nullable Long after, @Nullable String plan, int shards) {
 
 		/**
 		 * Return the run for applications.
@@ -188,7 +202,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		public JobRun toRun(String jobId, JobRun.@Nullable Outcome outcome) {
 			return new JobRun(jobId, Instant.ofEpochMilli(this.planned), this.attempt,
 					Instant.ofEpochMilli(this.started), (this.ended != null) ? Instant.ofEpochMilli(this.ended) : null,
-					outcome, this.instance, this.token, this.error, instant(this.after), this.plan);
+					outcome, this.instance, this.token, this.error, instant(this.after), this.plan, this.shards);
 		}
 
 		/**
@@ -284,12 +298,14 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 
 		StoredRun endedAs(RunEnd end, long now) {
 			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, now,
-					end.outcome(), this.instance, this.token, end.error(), this.afterCrash, this.after, this.plan);
+					end.outcome(), this.instance, this.token, end.error(), this.afterCrash, this.after, this.plan,
+					this.shards);
 		}
 
 		StoredRun withOutcome(JobRun.Outcome outcome) {
 			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started,
-					this.ended, outcome, this.instance, this.token, this.error, this.afterCrash, this.after, this.plan);
+					this.ended, outcome, this.instance, this.token, this.error, this.afterCrash, this.after, this.plan,
+					this.shards);
 		}
 
 	}

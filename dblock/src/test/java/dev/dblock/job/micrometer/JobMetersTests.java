@@ -56,7 +56,7 @@ class JobMetersTests {
 
 	private void record(boolean paused, boolean overdue, @Nullable String problem, Instant now, JobRun... runs) {
 		given(this.jobs.find("job")).willReturn(Optional.of(new JobInfo("job", "job", "bean", "run", List.of(), paused,
-				null, null, null, overdue, now, List.of(runs), problem)));
+				null, null, null, overdue, now, List.of(runs), List.of(), problem)));
 	}
 
 	private void hearOf(JobRun last) {

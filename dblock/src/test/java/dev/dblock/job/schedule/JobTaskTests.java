@@ -1649,7 +1649,7 @@ class JobTaskTests {
 
 	private JobMethod.Declaration declaration() {
 		return new JobMethod.Declaration(null, NAME, NAME, this.engine, this.rerun, this.runMissed, START_WITHIN, null,
-				null, null, WhenClockChanges.AS_PLANNED, null);
+				null, null, WhenClockChanges.AS_PLANNED, null, 0, 1);
 	}
 
 	private void run() {

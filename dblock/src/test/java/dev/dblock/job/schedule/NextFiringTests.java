@@ -314,7 +314,7 @@ class NextFiringTests {
 		Answer.Asked asked() {
 			boolean rerun = this.rerun.equals("yes");
 			JobMethod.Declaration declaration = new JobMethod.Declaration(null, "job", "job", new JobEngine(), rerun,
-					false, START_WITHIN, null, null, null, WhenClockChanges.AS_PLANNED, null);
+					false, START_WITHIN, null, null, null, WhenClockChanges.AS_PLANNED, null, 0, 1);
 			JobFiring firing = new JobFiring(null, new Schedule.Planned(PLANNED), "firing", rerun);
 			return ASKED.computeIfAbsent(rerun,
 					(key) -> new Answer.Asked(new JobMethod("bean", NextFiringTests.class, "run", () -> declaration),

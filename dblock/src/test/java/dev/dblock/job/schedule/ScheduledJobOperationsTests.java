@@ -104,7 +104,7 @@ class ScheduledJobOperationsTests {
 
 	private JobMethod.Declaration declaration(JobEngine engine) {
 		return new JobMethod.Declaration(null, this.lock, "job", engine, false, false, Duration.ofHours(1), null, null,
-				null, WhenClockChanges.AS_PLANNED, null);
+				null, WhenClockChanges.AS_PLANNED, null, 0, 1);
 	}
 
 	private JobInfo at(Instant now, @Nullable String pausedBy, JobRun... runs) {
@@ -153,11 +153,15 @@ class ScheduledJobOperationsTests {
 
 	@Test
 	void jobWhoseLockIsNotKnownYetIsListedAndNotChanged() {
+		JobEngine engine = (JobEngine) this.jobs.jobs().get(0).declaration().engine();
 		this.lock = null;
-		JobInfo job = this.operations.list().get(0);
+		ScheduledJobs others = new ScheduledJobs(Map.of(), WhenUnlocked.LOG);
+		others.method("bean", getClass(), "run", () -> declaration(engine)).capture();
+		ScheduledJobOperations operations = new ScheduledJobOperations(List.of(others));
+		JobInfo job = operations.list().get(0);
 		assertThat(job.id()).isEqualTo("job");
 		assertThat(job.lock()).isNull();
-		assertThatIllegalStateException().isThrownBy(() -> this.operations.pause("job", "ann"))
+		assertThatIllegalStateException().isThrownBy(() -> operations.pause("job", "ann"))
 			.withMessageContaining("is not known yet");
 	}
 

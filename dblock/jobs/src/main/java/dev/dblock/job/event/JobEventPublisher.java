@@ -5,6 +5,7 @@ import java.time.Instant;
 import dev.dblock.LockHandle;
 import dev.dblock.event.LockEventPublisher;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobShards;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -36,6 +37,11 @@ final class JobEventPublisher extends LockEventPublisher implements JobListener 
 	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
 		publish(new JobMissedEvent(name, jobId, plannedAt));
+	}
+
+	@Override
+	public void onShardsOver(String name, String jobId, JobShards shards) {
+		publish(new JobShardsOverEvent(name, jobId, shards));
 	}
 
 }

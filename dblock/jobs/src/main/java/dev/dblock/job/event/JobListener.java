@@ -6,6 +6,7 @@ import dev.dblock.claim.Claim;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobNews;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobShards;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -49,6 +50,17 @@ public interface JobListener extends LockListener {
 	}
 
 	/**
+	 * Called after the last shard of a planned time has ended. Only the instance that ran
+	 * that shard is called, in a thread of its scheduler. If the last shard crashed and
+	 * is not repeated, no instance is called.
+	 * @param name the full name of the lock of the job
+	 * @param jobId the id of the job
+	 * @param shards what became of the shards
+	 */
+	default void onShardsOver(String name, String jobId, JobShards shards) {
+	}
+
+	/**
 	 * Create a listener that publishes the events of locks and jobs as application
 	 * events. During shutdown, they reach the event listeners that still exist.
 	 * @param context the context that publishes the events
@@ -68,6 +80,9 @@ public interface JobListener extends LockListener {
 		}
 		else if (news instanceof JobNews.Missed missed) {
 			onMissed(name, missed.jobId(), missed.plannedAt());
+		}
+		else if (news instanceof JobNews.ShardsOver over) {
+			onShardsOver(name, over.jobId(), over.shards());
 		}
 	}
 

@@ -67,8 +67,18 @@ final class JobCalls implements CallSource {
 			if (fullName != null) {
 				this.jobs.lockedBy(this.job, fullName);
 			}
-			JobFiring firing = this.bound.firing(this.job.declaration());
-			return (firing != null) ? declared.claim(firing) : declared;
+			JobFiring firing = this.bound.firing(this.bound.declaration());
+			LockOptions options = (this.job.declaration().shards() > 0) ? ofShard(declared) : declared;
+			return (firing != null) ? options.claim(firing) : options;
+		}
+
+		/** The settings for the lock of a job apply to those of its shards. */
+		private LockOptions ofShard(LockOptions declared) {
+			JobMethod.Declaration declaration = this.job.declaration();
+			return declaration.engine()
+				.setting(declaration.template())
+				.map((setting) -> setting.options().orElse(declared))
+				.orElse(declared);
 		}
 
 		@Override

@@ -1,8 +1,11 @@
 package dev.dblock.job.method;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 
 import dev.dblock.LockOptions;
 import dev.dblock.annotation.invocation.LockedOperation;
@@ -13,14 +16,18 @@ import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
+import dev.dblock.job.ShardNames;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
@@ -41,6 +48,12 @@ final class JobPolicies {
 
 	private static final String UNKNOWN_LOCK = "whenMissed = RUN needs the run record at startup, but the name of the"
 			+ " lock is known only when the method is called; give the lock a name without expressions";
+
+	private static final String NO_SHARDS = "shards need a blocking method with @DistributedLock, whose lock has a name"
+			+ " without expressions and no condition; remove @Async and the condition, return the result itself, or remove"
+			+ " the shards";
+
+	private static final int MOST_SHARDS = 1000;
 
 	private static final Duration START_WITHIN = Duration.ofHours(1);
 
@@ -73,6 +86,7 @@ final class JobPolicies {
 			.map((setting) -> setting.options().orElse(operation.options()))
 			.orElse(operation.options());
 		return declaration(operation.method().method(), null, name, lock.template(), engine, options,
+				operation.isConditional(),
 				(operation.names().size() > 1) ? SEVERAL_LOCKS : operation.runsAgain() ? RUNS_AGAIN : null);
 	}
 
@@ -82,7 +96,7 @@ final class JobPolicies {
 			.map((setting) -> new LockOptions(null, null, null, null, null, null, null, null, null,
 					setting.options().permits()))
 			.orElse(LockOptions.defaults());
-		return declaration(method, lock.defaultId(), lock.name(), lock.name(), lock.engine(), permits, null);
+		return declaration(method, lock.defaultId(), lock.name(), lock.name(), lock.engine(), permits, true, null);
 	}
 
 	/**
@@ -91,13 +105,15 @@ final class JobPolicies {
 	 * @param name the name of its lock; {@code null} if only a call determines it
 	 * @param template the name of its lock as it is declared
 	 * @param options the options of its lock
+	 * @param indivisible whether the lock cannot have shards, since another advisor locks
+	 * the method, or the lock has a condition
 	 * @param obstacle why the method cannot run once per planned time; {@code null} if it
 	 * can
 	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
 	 * that cannot be resolved
 	 */
 	private JobMethod.Declaration declaration(Method method, @Nullable String defaultId, @Nullable String name,
-			String template, LockEngine engine, LockOptions options, @Nullable String obstacle) {
+			String template, LockEngine engine, LockOptions options, boolean indivisible, @Nullable String obstacle) {
 		JobPolicy policy = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
 			.get(JobPolicy.class)
 			.synthesize(MergedAnnotation::isPresent)
@@ -115,12 +131,50 @@ final class JobPolicies {
 		if (whenMissed == null) {
 			whenMissed = (policy != null) ? policy.whenMissed() : WhenMissed.SKIP;
 		}
+		Integer shards = (policy != null) ? number("shards", policy.shards(), policy.shardsString(),
+				"write into how many parts the work is divided, or remove it") : null;
+		Integer concurrency = (policy != null) ? number("concurrency", policy.concurrency(), "",
+				"write how many shards an instance works on at the same time, or remove it for one") : null;
+		if (shards == null && policy != null && !policy.shardsString().isEmpty()) {
+			throw new IllegalArgumentException(
+					("shardsString = \"%s\" gives no number; write into how many parts the work is"
+							+ " divided, or remove it")
+						.formatted(policy.shardsString()));
+		}
+		if (shards != null && name != null) {
+			engine.check(ShardNames.of(name, shards), LockOptions.defaults());
+		}
+		if (shards == null && concurrency != null) {
+			throw new IllegalArgumentException(
+					"it has a concurrency, but no shards: set shards, or remove the concurrency");
+		}
 		String other = (options.permits() != null) ? PERMITS
-				: (whenMissed == WhenMissed.RUN && name == null) ? UNKNOWN_LOCK : null;
+				: (whenMissed == WhenMissed.RUN && name == null) ? UNKNOWN_LOCK
+						: (shards != null && (name == null || indivisible || !isBlocking(method))) ? NO_SHARDS : null;
 		return new JobMethod.Declaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
 				options.waitUpTo(), options.minHold(), (obstacle != null) ? obstacle : other,
-				whenClockChanges(policy, settings), method(method, policy));
+				whenClockChanges(policy, settings), method(method, policy), (shards != null) ? shards : 0,
+				(concurrency != null) ? concurrency : 1);
+	}
+
+	private @Nullable Integer number(String attribute, long number, String text, String remedy) {
+		return new AttributeValues(this.placeholders).number(attribute, number, text, MOST_SHARDS, remedy);
+	}
+
+	/**
+	 * Whether the work of a method has ended when it returns.
+	 */
+	private static boolean isBlocking(Method method) {
+		Class<?> type = method.getReturnType();
+		return !Future.class.isAssignableFrom(type) && !CompletionStage.class.isAssignableFrom(type)
+				&& !KotlinDetector.isSuspendingFunction(method)
+				&& ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) == null && !isAsync(method)
+				&& !isAsync(method.getDeclaringClass());
+	}
+
+	private static boolean isAsync(AnnotatedElement element) {
+		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).isPresent(Async.class);
 	}
 
 	/**

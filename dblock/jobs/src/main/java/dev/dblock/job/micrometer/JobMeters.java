@@ -6,6 +6,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -20,6 +21,8 @@ import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobShards;
+import dev.dblock.job.ShardNames;
 import dev.dblock.job.event.JobListener;
 import dev.dblock.job.micrometer.JobMeterDocumentation.Keys;
 import io.micrometer.core.instrument.Counter;
@@ -69,7 +72,7 @@ public final class JobMeters implements JobListener {
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		JobRun.of(handle).map(JobRun::jobId).filter(this::isMeasured).ifPresent(this::knownJob);
+		JobRun.of(handle).map((run) -> measured(run.jobId())).filter(this::isMeasured).ifPresent(this::knownJob);
 	}
 
 	@Override
@@ -85,12 +88,13 @@ public final class JobMeters implements JobListener {
 	public void onRunEnded(String name, JobRun run) {
 		JobRun.Outcome outcome = run.outcome();
 		Instant end = run.endedAt();
-		if (outcome == null || end == null || !isMeasured(run.jobId())) {
+		String jobId = measured(run.jobId());
+		if (outcome == null || end == null || !isMeasured(jobId) || (run.shards() > 0 && run.shard() == 0)) {
 			return;
 		}
-		KnownJob job = knownJob(run.jobId());
-		timer(run.jobId(), outcome).record(Duration.between(run.startedAt(), end));
-		if (outcome == JobRun.Outcome.SUCCEEDED) {
+		KnownJob job = knownJob(jobId);
+		timer(jobId, outcome).record(Duration.between(run.startedAt(), end));
+		if (outcome == JobRun.Outcome.SUCCEEDED && run.shards() == 0) {
 			job.learn(end, end);
 		}
 	}
@@ -98,9 +102,10 @@ public final class JobMeters implements JobListener {
 	// How long it ran is unknown
 	@Override
 	public void onRunCrashed(String name, JobRun run) {
-		if (isMeasured(run.jobId())) {
-			knownJob(run.jobId());
-			timer(run.jobId(), JobRun.Outcome.CRASHED).record(Duration.ZERO);
+		String jobId = measured(run.jobId());
+		if (isMeasured(jobId)) {
+			knownJob(jobId);
+			timer(jobId, JobRun.Outcome.CRASHED).record(Duration.ZERO);
 		}
 	}
 
@@ -117,11 +122,20 @@ public final class JobMeters implements JobListener {
 	}
 
 	@Override
-	public void onMissed(String name, String jobId, Instant plannedAt) {
+	public void onMissed(String name, String id, Instant plannedAt) {
+		String jobId = measured(id);
 		if (isMeasured(jobId)) {
 			knownJob(jobId);
 		}
 		missed(jobId).increment();
+	}
+
+	/**
+	 * Return the id by which a job is measured: shards by that of their job, since there
+	 * can be many.
+	 */
+	private String measured(String jobId) {
+		return isMeasured(jobId) ? jobId : ShardNames.jobOf(jobId);
 	}
 
 	/**
@@ -257,8 +271,9 @@ public final class JobMeters implements JobListener {
 			try {
 				JobOperations jobs = JobMeters.this.jobs.get();
 				read = (jobs != null) ? jobs.find(this.jobId).orElse(null) : null;
-				if (read != null && !read.runs().isEmpty()) {
-					learn(lastSuccess(read.runs()), read.at());
+				Instant success = (read != null) ? lastSuccess(read) : null;
+				if (read != null && success != null) {
+					learn(success, read.at());
 				}
 			}
 			catch (RuntimeException ex) {
@@ -284,6 +299,20 @@ public final class JobMeters implements JobListener {
 		 * Return the time of the last success; if none of the runs succeeded, it was
 		 * before the earliest.
 		 */
+		private static @Nullable Instant lastSuccess(JobInfo job) {
+			List<JobRun> runs = job.runs();
+			if (!runs.isEmpty() && runs.get(0).shards() > 0) {
+				return job.shards()
+					.stream()
+					.filter(JobShards::isSuccess)
+					.map(JobShards::endedAt)
+					.filter(Objects::nonNull)
+					.findFirst()
+					.orElseGet(() -> runs.get(runs.size() - 1).startedAt());
+			}
+			return runs.isEmpty() ? null : lastSuccess(runs);
+		}
+
 		private static Instant lastSuccess(List<JobRun> runs) {
 			for (JobRun run : runs) {
 				if (run.outcome() == JobRun.Outcome.SUCCEEDED && run.endedAt() != null) {

@@ -404,7 +404,16 @@ final class JobExpressions implements ClaimStatements.Expressions {
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, TOKEN);
 		String plan = this.firing.plan();
-		return (plan != null) ? run.append(JobFields.PLAN, literal(plan)) : run;
+		if (plan != null) {
+			run.append(JobFields.PLAN, literal(plan));
+		}
+		if (this.firing.shards() > 0) {
+			// As StoredJob.shards()
+			BsonInt32 declared = new BsonInt32(this.firing.shards());
+			run.append(JobFields.SHARDS, doc("$cond", doc("$eq", planned, this.planned),
+					doc("$ifNull", last(JobFields.SHARDS), declared), declared));
+		}
+		return run;
 	}
 
 	/** The last run, if it is moved to the history. */

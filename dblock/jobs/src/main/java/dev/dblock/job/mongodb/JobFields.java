@@ -61,6 +61,9 @@ final class JobFields {
 	/** The schedules of the job on the instance of the run. */
 	static final String PLAN = "plan";
 
+	/** How many shards the planned time has; absent if it has none. */
+	static final String SHARDS = "shards";
+
 	/** The key of the record in which a planned time of a method was settled. */
 	static final String ID = "id";
 

@@ -179,6 +179,10 @@ final class JobGrant implements ClaimStatements.Grant {
 		if (firing.plan() != null) {
 			run.append(JobFields.PLAN, text(firing.plan()));
 		}
+		int shards = this.record.toJob().shards(this.decision.planned(), firing);
+		if (shards > 0) {
+			run.append(JobFields.SHARDS, new BsonInt32(shards));
+		}
 		return run;
 	}
 

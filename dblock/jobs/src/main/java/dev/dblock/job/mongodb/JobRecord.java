@@ -15,6 +15,7 @@ import dev.dblock.mongodb.request.LockDocument;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
@@ -204,7 +205,8 @@ final class JobRecord {
 				(instance != null) ? instance : "an unknown instance",
 				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR),
 				BsonBoolean.TRUE.equals(run.get(JobFields.AFTER_CRASH)), date(run, JobFields.AFTER),
-				text(run, JobFields.PLAN));
+				text(run, JobFields.PLAN),
+				(run.get(JobFields.SHARDS) instanceof BsonInt32 shards) ? Math.max(0, shards.getValue()) : 0);
 	}
 
 	/**

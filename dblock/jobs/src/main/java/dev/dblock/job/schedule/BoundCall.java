@@ -106,7 +106,20 @@ public final class BoundCall {
 	 */
 	public static @Nullable BoundCall take(JobMethod method) {
 		BoundCall call = BOUND.get();
-		return (call != null && call.isOf(method) && call.method.compareAndSet(null, method)) ? call : null;
+		JobMethod own = (call != null) ? call.own(method) : null;
+		if (own != null && own.isSharded() && call.requester != null && !call.isTaken()) {
+			throw new IllegalStateException(
+					method.place() + ": has shards, which only a schedule fires. In a test, call"
+							+ " what the method calls for one shard");
+		}
+		return (call != null && own != null && call.method.compareAndSet(null, own)) ? call : null;
+	}
+
+	/**
+	 * Return the method, or the shard of it, that this is a call of.
+	 */
+	private @Nullable JobMethod own(JobMethod method) {
+		return this.task.methods().stream().filter((each) -> each.isOf(method)).findFirst().orElse(null);
 	}
 
 	/**
@@ -115,7 +128,7 @@ public final class BoundCall {
 	 * @return whether it is
 	 */
 	public boolean isOf(JobMethod method) {
-		return this.task.methods().contains(method);
+		return own(method) != null;
 	}
 
 	boolean isTaken() {
@@ -126,15 +139,25 @@ public final class BoundCall {
 	 * Return the name of a lock, which is the same for all requests for a planned time.
 	 * @param lock the declaration of the lock
 	 * @param name evaluates the name
-	 * @return the name of the first request
+	 * @return the name of the first request; that of its own lock for a shard
 	 */
 	public String name(Object lock, Supplier<String> name) {
-		return this.names.computeIfAbsent(lock, (key) -> name.get());
+		JobMethod method = this.method.get();
+		return (method != null && method.isShard()) ? method.declaration().template()
+				: this.names.computeIfAbsent(lock, (key) -> name.get());
+	}
+
+	/**
+	 * Return the declaration of the job, or of the shard, that this is a call of.
+	 * @return the declaration
+	 */
+	public Declaration declaration() {
+		return Objects.requireNonNull(this.method.get()).declaration();
 	}
 
 	/**
 	 * Return the firing that this call is about to request.
-	 * @param declaration the declaration of the job
+	 * @param declaration the declaration of the job, or of its shard
 	 * @return the same firing for each retry; {@code null} for a one-time task, which has
 	 * no planned time
 	 */

@@ -16,6 +16,7 @@ import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobNews;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.ShardNames;
 import dev.dblock.job.StoredJob;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,7 +39,7 @@ public final class JobMethod {
 	private final SingletonSupplier<Declaration> declaration;
 
 	/** The latest planned time that was fired, by any of the job's schedules. */
-	private final LatestPlanned latest = new LatestPlanned();
+	private final LatestPlanned latest;
 
 	private final DoubtfulTimes doubtful = new DoubtfulTimes();
 
@@ -52,14 +53,72 @@ public final class JobMethod {
 	private volatile @Nullable String lock;
 
 	/** How often the method itself was called, inside of all advice. */
-	private final AtomicLong calls = new AtomicLong();
+	private final AtomicLong calls;
 
 	private @Nullable String lastInstance;
+
+	/** The method with all its shards, if this is one of them. */
+	private final @Nullable JobMethod whole;
+
+	/** The number of this shard; 0 if it is none. */
+	private final int number;
 
 	JobMethod(String bean, Class<?> type, String name, Supplier<Declaration> declaration) {
 		this.bean = bean;
 		this.method = type.getName() + "#" + name;
 		this.declaration = SingletonSupplier.of(declaration);
+		this.latest = new LatestPlanned();
+		this.calls = new AtomicLong();
+		this.whole = null;
+		this.number = 0;
+	}
+
+	/**
+	 * Create a shard of a method.
+	 * @param number its number, from 1
+	 */
+	JobMethod(JobMethod whole, int number) {
+		this.bean = whole.bean;
+		this.method = whole.method;
+		this.declaration = SingletonSupplier.of(() -> whole.declaration().shard(number));
+		this.latest = whole.latest;
+		this.calls = whole.calls;
+		this.whole = whole;
+		this.number = number;
+	}
+
+	/**
+	 * Whether the planned times of the method have shards.
+	 */
+	boolean isSharded() {
+		try {
+			return declaration().shards() > 0;
+		}
+		catch (IllegalArgumentException ex) {
+			// The startup fails because of the declaration
+			return false;
+		}
+	}
+
+	/**
+	 * Whether this is a shard of a method.
+	 */
+	boolean isShard() {
+		return this.whole != null;
+	}
+
+	/**
+	 * Return the number of the shard; 0 for a method as a whole.
+	 */
+	int number() {
+		return this.number;
+	}
+
+	/**
+	 * Whether this is a method, or one of its shards.
+	 */
+	boolean isOf(JobMethod method) {
+		return this == method || this.whole == method;
 	}
 
 	/**
@@ -244,11 +303,24 @@ public final class JobMethod {
 	 * being set
 	 * @param method the method, by which a planned time is known that was settled under
 	 * another id; {@code null} if other ids do not matter
+	 * @param shards how many shards each planned time has; 0 for none
+	 * @param concurrency how many of them an instance works on at the same time
 	 */
 	public record Declaration(@Nullable String id, @Nullable String lock, String template, LockEngine engine,
 			boolean rerun, boolean runMissed, Duration startWithin, @Nullable Duration waitUpTo,
 			@Nullable Duration minHold, @Nullable String obstacle, @Nullable WhenClockChanges whenClockChanges,
-			@Nullable String method) {
+			@Nullable String method, int shards, int concurrency) {
+
+		/**
+		 * Return the declaration of a shard.
+		 */
+		Declaration shard(int number) {
+			String id = storedId();
+			return new Declaration((id != null) ? ShardNames.of(id, number) : null,
+					(this.lock != null) ? ShardNames.of(this.lock, number) : null, ShardNames.of(this.template, number),
+					this.engine, this.rerun, false, this.startWithin, this.waitUpTo, this.minHold, this.obstacle,
+					this.whenClockChanges, null, 0, 1);
+		}
 
 		/**
 		 * Return the id or the full name of the lock; {@code null} if only a call

@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param inDoubt the firing of earlier requests without an answer, if any
  * @param names the names of the locks, as evaluated for the first request. Otherwise, a
  * later one could be granted the planned time again under another name
+ * @param shards how many shards the planned time has; 0 for the declared number
  */
 record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean look, int earlier, int timeouts,
-		@Nullable JobFiring inDoubt, Map<Object, String> names) {
+		@Nullable JobFiring inDoubt, Map<Object, String> names, int shards) {
 
 	/**
 	 * How long a server may take to answer a retry, which occupies a thread of the
@@ -41,7 +42,7 @@ record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean l
 	 */
 	static JobRequest first(@Nullable Schedule schedule) {
 		return new JobRequest(schedule, (schedule instanceof Schedule.Planned planned) ? planned.at() : null, false, 0,
-				0, null, Map.of());
+				0, null, Map.of(), 0);
 	}
 
 	/**
@@ -51,7 +52,20 @@ record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean l
 	static JobRequest look(JobRun run, @Nullable Instant latest) {
 		Instant planned = run.plannedAt();
 		return new JobRequest(new Schedule.Planned(planned),
-				(latest != null && latest.isAfter(planned)) ? latest : planned, true, 0, 0, null, Map.of());
+				(latest != null && latest.isAfter(planned)) ? latest : planned, true, 0, 0, null, Map.of(),
+				run.shards());
+	}
+
+	/**
+	 * Create the first request for a shard.
+	 * @param begun the run by which its planned time has begun
+	 * @param latest the latest planned time that was fired and is due, if any
+	 */
+	static JobRequest shard(JobRun begun, @Nullable Instant latest) {
+		Instant planned = begun.plannedAt();
+		return new JobRequest(new Schedule.Planned(planned),
+				(latest != null && latest.isAfter(planned)) ? latest : planned, false, 0, 0, null, Map.of(),
+				begun.shards());
 	}
 
 	/**
@@ -59,12 +73,21 @@ record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean l
 	 * @param inDoubt the firing to repeat; {@code null} for a new one
 	 */
 	JobRequest next(int timeouts, @Nullable JobFiring inDoubt) {
-		return new JobRequest(this.schedule, this.asOf, this.look, this.earlier + 1, timeouts, inDoubt, this.names);
+		return new JobRequest(this.schedule, this.asOf, this.look, this.earlier + 1, timeouts, inDoubt, this.names,
+				this.shards);
 	}
 
 	JobRequest named(Map<Object, String> names) {
 		return new JobRequest(this.schedule, this.asOf, this.look, this.earlier, this.timeouts, this.inDoubt,
-				Map.copyOf(names));
+				Map.copyOf(names), this.shards);
+	}
+
+	/**
+	 * Return the same request for a planned time with a number of shards.
+	 */
+	JobRequest shards(int count) {
+		return new JobRequest(this.schedule, this.asOf, this.look, this.earlier, this.timeouts, this.inDoubt,
+				this.names, count);
 	}
 
 	/**
@@ -77,7 +100,8 @@ record JobRequest(@Nullable Schedule schedule, @Nullable Instant asOf, boolean l
 	JobFiring firing(Declaration declaration, Schedule schedule, boolean scheduled, @Nullable String plan) {
 		JobFiring firing = this.inDoubt;
 		if (firing == null) {
-			firing = JobFiring.of(declaration.id(), schedule, declaration.rerun());
+			firing = JobFiring.of(declaration.id(), schedule, declaration.rerun())
+				.shards((this.shards > 0) ? this.shards : declaration.shards());
 			if (scheduled) {
 				firing = firing.startWithin(declaration.startWithin(), plan).method(declaration.method());
 			}

@@ -5,9 +5,11 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.TreeSet;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -20,6 +22,7 @@ import dev.dblock.job.schedule.NextFiring.Retry;
 import dev.dblock.job.schedule.NextFiring.Timed;
 import dev.dblock.job.trigger.JobTrigger;
 import dev.dblock.job.trigger.PeriodicJobTrigger;
+import dev.dblock.job.trigger.PlannedTimes;
 import dev.dblock.job.trigger.StoreClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,7 +59,7 @@ final class JobTask {
 
 	private final JobTimer timer;
 
-	private final JobPlans plans = new JobPlans(this::plan);
+	private final JobPlans plans;
 
 	private volatile JobPlan plan;
 
@@ -64,23 +67,40 @@ final class JobTask {
 
 	private boolean onlyOnRequest;
 
+	/** The shards of the job; {@code null} if it has none. */
+	private volatile @Nullable Shards shards;
+
+	/** The schedule of the job, if this is a shard of it. */
+	private final @Nullable JobTask whole;
+
 	JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock) {
+		this(task, methods, scheduler, clock, null);
+	}
+
+	private JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock,
+			@Nullable JobTask whole) {
 		this.task = task;
 		this.methods = methods;
 		this.scheduler = scheduler;
 		this.clock = clock;
-		this.reports = new JobReports(task);
-		this.account = new PlannedTimeAccount(this.plans, this.reports::outage, clock::started);
+		this.whole = whole;
+		this.plans = (whole != null) ? whole.plans : new JobPlans(this::plan);
+		this.reports = (whole != null) ? whole.reports : new JobReports(task);
+		this.account = new PlannedTimeAccount(this.plans, this.reports::outage, clock::started, this::begun);
 		this.latest = (methods.size() == 1) ? methods.iterator().next().latest() : new LatestPlanned();
 		this.timer = new JobTimer(task, scheduler, clock);
 		this.missed = new MissedTimes(this.timer, this.reports, this.account, this::now, this::isCancelled);
-		this.plan = new JobPlan("once", null, clock, scheduler.getClock());
+		this.plan = (whole != null) ? whole.plan : new JobPlan("once", null, clock, scheduler.getClock());
 	}
 
 	/**
 	 * Schedule a task that is called at the times that a trigger plans.
 	 */
 	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
+		this.methods.stream()
+			.filter(JobMethod::isSharded)
+			.findFirst()
+			.ifPresent((method) -> this.shards = new Shards(this, method));
 		JobTrigger instants = new JobTrigger(trigger, this.clock);
 		return schedule(new JobPlan(JobPlan.describe(trigger, own()), instants, this.clock, own()),
 				() -> fireDue(instants));
@@ -128,6 +148,7 @@ final class JobTask {
 	 * @param start when it is called first, by the scheduler's clock
 	 */
 	ScheduledFuture<?> periodic(Schedule schedule, Instant start) {
+		checkNoShards();
 		JobPlan plan = new JobPlan(JobPlan.describe(schedule), new PeriodicJobTrigger(schedule, start, this.clock),
 				this.clock, own());
 		return Objects.requireNonNull(schedule(plan, () -> {
@@ -148,8 +169,22 @@ final class JobTask {
 	 * Schedule a task that is called once and has no planned time.
 	 */
 	ScheduledFuture<?> once(Instant start) {
+		checkNoShards();
 		return this.onlyOnRequest ? new NoFiring()
 				: this.scheduler.schedule(new StandInTask(this.task, () -> fire(null)), start);
+	}
+
+	private void checkNoShards() {
+		if (this.methods.stream().anyMatch(JobMethod::isSharded)) {
+			throw invalidShards(this.methods);
+		}
+	}
+
+	static InvalidJobException invalidShards(Collection<JobMethod> methods) {
+		return new InvalidJobException(methods.stream()
+			.map((method) -> method.place() + ": shards need one schedule of one bean, with a cron expression or a"
+					+ " trigger, which plans the same times on each instance; give it one, or remove the shards")
+			.collect(Collectors.toCollection(TreeSet::new)));
 	}
 
 	/**
@@ -173,6 +208,16 @@ final class JobTask {
 	 * planned time overtakes the one before.
 	 */
 	void fire(@Nullable Schedule schedule) {
+		Shards shards = this.shards;
+		if (shards != null && schedule instanceof Schedule.Planned planned) {
+			shards.fire(planned.at(), () -> fireNow(schedule));
+		}
+		else {
+			fireNow(schedule);
+		}
+	}
+
+	private void fireNow(@Nullable Schedule schedule) {
 		Retry same;
 		synchronized (this) {
 			same = this.timer.takeRetry((request) -> Objects.equals(request.schedule(), schedule));
@@ -185,7 +230,70 @@ final class JobTask {
 	}
 
 	void call(JobRequest request) {
+		Shards own = this.shards;
+		Shards others = (this.whole != null) ? this.whole.shards : null;
+		if (own != null) {
+			own.request(request);
+		}
+		else if (others != null) {
+			others.call(() -> {
+				if (!request.isOvertakenBy(latest())) {
+					callMethod(request);
+				}
+			});
+		}
+		else {
+			callMethod(request);
+		}
+	}
+
+	/**
+	 * Call the method for the job as a whole, or for one of its shards.
+	 */
+	void callMethod(JobRequest request) {
 		new BoundCall(this, request).run(this.task);
+	}
+
+	/**
+	 * Create the task for a shard, which has no trigger of its own.
+	 */
+	JobTask shard(JobMethod shard) {
+		return new JobTask(this.task, List.of(shard), this.scheduler, this.clock, this);
+	}
+
+	/**
+	 * Return the planned times that have begun, and in which this shard takes part if
+	 * this is one.
+	 */
+	private PlannedTimes begun(PlannedTimes planned) {
+		Shards shards = (this.whole != null) ? this.whole.shards : null;
+		return (shards != null) ? shards.begun(planned, this.methods.iterator().next()) : planned;
+	}
+
+	/**
+	 * Whether this instance works on the shards of a planned time.
+	 */
+	boolean isWorking() {
+		Shards shards = this.shards;
+		return shards != null && shards.isWorking();
+	}
+
+	/**
+	 * Record that this instance did not request a planned time, since it was working on
+	 * the shards of an earlier one; {@code null} once a later one has begun.
+	 */
+	void passedOver(@Nullable Instant planned) {
+		this.account.passedOver(planned);
+	}
+
+	/**
+	 * Request the shards of a planned time that has begun before this instance started.
+	 */
+	void resume(JobRun begun) {
+		Shards shards = this.shards;
+		if (shards != null) {
+			shards.begin(begun);
+		}
 	}
 
 	/**
@@ -210,6 +318,9 @@ final class JobTask {
 		JobRun run = answer.run();
 		if (asked != null && run != null) {
 			this.account.granted(asked, run);
+			if (this.whole != null && this.whole.shards != null) {
+				this.whole.shards.workBegins(run);
+			}
 		}
 	}
 
@@ -232,7 +343,7 @@ final class JobTask {
 			next = NextFiring.after(answer, latest(), now(), NextFiring.pause(answer.request().earlier()));
 			NextFiring further = (next instanceof NotDue notDue) ? this.plan.replan(notDue.planned(), now()) : next;
 			if (further instanceof Timed timed) {
-				this.timer.replace(timed, this.plan, this::elapsed);
+				this.timer.replace(timed.withShards(answer.request().shards()), this.plan, this::elapsed);
 			}
 			else if (answer.run() != null) {
 				// A later planned time that was refused because of this run starts now
@@ -286,7 +397,8 @@ final class JobTask {
 
 	boolean isCancelled() {
 		ScheduledFuture<?> future = this.future;
-		return this.timer.isClosed() || (future != null && future.isCancelled());
+		return this.timer.isClosed() || (future != null && future.isCancelled())
+				|| (this.whole != null && this.whole.isCancelled());
 	}
 
 	/**
@@ -296,6 +408,10 @@ final class JobTask {
 	 */
 	void close() {
 		this.timer.close();
+		Shards shards = this.shards;
+		if (shards != null) {
+			shards.close();
+		}
 		ScheduledFuture<?> future = this.future;
 		if (this.plan.isPeriodic() && future != null) {
 			future.cancel(false);

@@ -97,6 +97,10 @@ final class LookBack {
 				&& this.tasks.stream().anyMatch((task) -> task.plan().isPlanned(last.plannedAt()))) {
 			this.first.call(JobRequest.look(last, this.first.latest()));
 		}
+		else if (Shards.isBegun(last)
+				&& this.first.now().isBefore(last.plannedAt().plus(this.declaration.startWithin()))) {
+			this.first.resume(last);
+		}
 		if (unrun != null) {
 			unrun.task().missedAt(tooLate(unrun), this.method, unrun.planned());
 		}

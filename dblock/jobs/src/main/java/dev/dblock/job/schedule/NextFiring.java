@@ -88,7 +88,7 @@ sealed interface NextFiring {
 	private static Instant retryAt(Answer answer, Schedule.Planned planned, Instant now, Duration retryIn) {
 		Declaration declaration = answer.declaration();
 		Instant at = now.plus(retryIn);
-		if (answer.request().look() || declaration == null) {
+		if (answer.request().look() || declaration == null || answer.request().shards() > 0) {
 			return at;
 		}
 		Instant tooLate = planned.at().plus(declaration.startWithin()).plusMillis(1);
@@ -181,12 +181,26 @@ sealed interface NextFiring {
 
 		JobRequest request();
 
+		/**
+		 * Return the same request for a planned time with a number of shards; that of a
+		 * retry has it already.
+		 */
+		default Timed withShards(int count) {
+			return this;
+		}
+
 	}
 
 	/**
 	 * A request for the planned time of another run, or for one that is not due yet.
 	 */
 	record At(Instant at, JobRequest request) implements Timed {
+
+		@Override
+		public Timed withShards(int count) {
+			return (count > 0 && this.request.shards() == 0) ? new At(this.at, this.request.shards(count)) : this;
+		}
+
 	}
 
 	/**

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
@@ -42,6 +43,11 @@ final class PlannedTimeAccount {
 
 	private final Supplier<Instant> started;
 
+	private final UnaryOperator<PlannedTimes> begun;
+
+	/** The latest planned time that this instance has passed over for another one. */
+	private volatile @Nullable Instant passedOver;
+
 	/** The latest planned time at which the method was called without its lock. */
 	private volatile @Nullable Instant unlocked;
 
@@ -50,8 +56,12 @@ final class PlannedTimeAccount {
 	 * @param plans all schedules of the job
 	 * @param outage why the last request to the server failed; {@code null} if it did not
 	 * @param started when this instance was started, by the server's clock
+	 * @param begun selects the planned times that have begun for all instances, of a
+	 * shard
 	 */
-	PlannedTimeAccount(JobPlans plans, Supplier<@Nullable String> outage, Supplier<Instant> started) {
+	PlannedTimeAccount(JobPlans plans, Supplier<@Nullable String> outage, Supplier<Instant> started,
+			UnaryOperator<PlannedTimes> begun) {
+		this.begun = begun;
 		this.plans = plans;
 		this.outage = outage;
 		this.started = started;
@@ -64,6 +74,14 @@ final class PlannedTimeAccount {
 		if (schedule instanceof Schedule.Planned planned) {
 			this.unlocked = planned.at();
 		}
+	}
+
+	/**
+	 * Record that this instance was working on an earlier planned time; {@code null} once
+	 * a later one has begun.
+	 */
+	void passedOver(@Nullable Instant planned) {
+		this.passedOver = planned;
 	}
 
 	/**
@@ -192,7 +210,7 @@ final class PlannedTimeAccount {
 			.map(JobPlan::since)
 			.filter((since) -> since != null && since.isBefore(planned))
 			.min(Comparator.naturalOrder())
-			.map((since) -> between(plans, since.minusMillis(1), planned))
+			.map((since) -> this.begun.apply(between(plans, since.minusMillis(1), planned)))
 			.orElse(PlannedTimes.NONE);
 	}
 
@@ -256,7 +274,7 @@ final class PlannedTimeAccount {
 		}
 		boolean changed = plans.stream().noneMatch((plan) -> plan.isPlanned(planned))
 				|| (plans.stream().allMatch(JobPlan::isCron) && plans.stream().noneMatch((plan) -> plan.plans(after)));
-		return changed ? PlannedTimes.NONE : between;
+		return changed ? PlannedTimes.NONE : this.begun.apply(between);
 	}
 
 	private static PlannedTimes between(Collection<JobPlan> plans, Instant after, Instant planned) {
@@ -307,6 +325,10 @@ final class PlannedTimeAccount {
 		Instant unlocked = this.unlocked;
 		if (unlocked != null && !planned.isAfter(unlocked)) {
 			return new Cause(true, "the condition of its lock was false until " + unlocked);
+		}
+		Instant passedOver = this.passedOver;
+		if (passedOver != null && settled.outage() == null && !planned.isAfter(passedOver)) {
+			return new Cause(true, "the shards of an earlier planned time were in progress");
 		}
 		JobStatus status = settled.status();
 		Instant resumedAt = (status != null) ? status.resumedAt() : null;

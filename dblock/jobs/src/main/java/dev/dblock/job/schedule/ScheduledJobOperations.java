@@ -3,6 +3,7 @@ package dev.dblock.job.schedule;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo;
@@ -18,6 +20,8 @@ import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobShards;
+import dev.dblock.job.ShardNames;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,7 +71,10 @@ final class ScheduledJobOperations implements JobOperations {
 
 	@Override
 	public Optional<JobInfo> find(String jobId) {
-		return known(jobId).map((known) -> info(known.context(), known.method()));
+		return known(jobId).or(() -> shard(jobId)).map((known) -> {
+			JobInfo job = info(known.context(), known.method());
+			return known.method().isSharded() ? job.withShards(shards(known.method(), job.runs())) : job;
+		});
 	}
 
 	/**
@@ -92,6 +99,22 @@ final class ScheduledJobOperations implements JobOperations {
 		return info(context, job, null, problem);
 	}
 
+	private static List<JobShards> shards(JobMethod job, List<JobRun> begun) {
+		int most = begun.stream().mapToInt(JobRun::shards).max().orElse(0);
+		List<List<JobRun>> runs = IntStream.rangeClosed(1, most)
+			.mapToObj((number) -> Shards.runs(job, number))
+			.toList();
+		List<JobShards> shards = new ArrayList<>();
+		for (JobRun run : begun) {
+			boolean later = run.plannedAt().isBefore(begun.get(0).plannedAt());
+			if (Shards.isBegun(run)) {
+				shards.add(
+						JobShards.of(run.plannedAt(), runs.subList(0, run.shards()), later, job.declaration().rerun()));
+			}
+		}
+		return shards;
+	}
+
 	private static JobInfo info(ScheduledJobs context, JobMethod job) {
 		String lock = job.lock();
 		return info(context, job, (lock != null) ? job.declaration().status(lock, null).orElse(null) : null, null);
@@ -112,11 +135,12 @@ final class ScheduledJobOperations implements JobOperations {
 			.map(JobPlan::openSince)
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
+			.filter((open) -> tasks.stream().noneMatch(JobTask::isWorking))
 			.filter((open) -> open.plus(TOLERANCE).isBefore(status.at()) && !isRunOrPaused(status, open))
 			.isPresent();
 		return new JobInfo(job.id(), job.lock(), job.bean(), job.method(), schedules, status.paused(),
 				status.pausedBy(), status.paused() ? status.pausedAt() : null, status.heldBy(), overdue, status.at(),
-				status.runs(), problem);
+				status.runs(), List.of(), problem);
 	}
 
 	private static boolean isRunOrPaused(JobStatus status, Instant planned) {
@@ -139,6 +163,10 @@ final class ScheduledJobOperations implements JobOperations {
 	@Override
 	public ManualRun runNow(String jobId) {
 		Known known = require(jobId);
+		if (known.method().declaration().shards() > 0) {
+			return new ManualRun(ManualRun.Outcome.REFUSED,
+					"It has shards, which are run only for planned times, so that each instance knows its own");
+		}
 		String heldBy = info(known.context(), known.method()).runningOn();
 		if (heldBy != null) {
 			return new ManualRun(ManualRun.Outcome.REFUSED, "Its lock is held by " + heldBy);
@@ -159,6 +187,14 @@ final class ScheduledJobOperations implements JobOperations {
 			.flatMap((context) -> context.jobs().stream().map((job) -> new Known(context, job)))
 			.filter((known) -> known.method().isKnownAs(jobId))
 			.min(Comparator.comparing((known) -> !known.method().id().equals(jobId)));
+	}
+
+	private Optional<Known> shard(String id) {
+		int number = ShardNames.numberOf(id);
+		return (number > 0)
+				? known(ShardNames.jobOf(id)).filter((known) -> known.method().isSharded())
+					.map((known) -> new Known(known.context(), new JobMethod(known.method(), number)))
+				: Optional.empty();
 	}
 
 	private Known require(String jobId) {

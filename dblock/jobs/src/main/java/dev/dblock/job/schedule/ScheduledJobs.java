@@ -298,6 +298,10 @@ public final class ScheduledJobs {
 	 */
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
 		Collection<JobMethod> methods = of(task);
+		if (methods.stream()
+			.anyMatch((method) -> (methods.size() > 1 || !tasks(method).isEmpty()) && method.isSharded())) {
+			throw JobTask.invalidShards(methods);
+		}
 		methods.forEach(JobMethod::capture);
 		job.tasks(() -> (methods.isEmpty() || job.isCancelled()) ? List.of() : tasks(methods.iterator().next()));
 		if (this.onlyOnRequest) {

@@ -27,6 +27,14 @@ public record LockedOperation(LockedMethod method, List<MethodLock> locks, Invoc
 		UnavailableHandler declared, @Nullable LockEngine engine, boolean skippedByDefault) {
 
 	/**
+	 * Whether a lock of the method has a condition.
+	 * @return whether one has
+	 */
+	public boolean isConditional() {
+		return this.locks.stream().anyMatch((lock) -> lock.condition() != null);
+	}
+
+	/**
 	 * Return the names of the locks, at least one.
 	 */
 	public List<LockName> names() {

@@ -92,30 +92,43 @@ public final class AttributeValues {
 	 * a lock cannot have that many permits
 	 */
 	public @Nullable Integer permits(long number, String text) {
+		return number("permits", number, text, LockOptions.MOST_PERMITS,
+				"write how many holders the lock can have at the same time, or remove it for a lock with one holder");
+	}
+
+	/**
+	 * Resolve a number from a numeric attribute and its {@code …String} variant.
+	 * @param attribute the name that both attributes begin with
+	 * @param number the numeric attribute
+	 * @param text the attribute with the text
+	 * @param most the largest possible number
+	 * @param remedy what to write instead of a number that is not possible
+	 * @return the number, or {@code null} if neither attribute is declared
+	 * @throws IllegalArgumentException if both are declared, the text is not a number, or
+	 * it is not between 1 and the largest one
+	 */
+	public @Nullable Integer number(String attribute, long number, String text, int most, String remedy) {
 		boolean left = number == DistributedLock.NOT_SET;
-		if (text.isEmpty()) {
-			return left ? null : permits("permits = " + number, String.valueOf(number));
+		String source = (attribute + " = ") + number;
+		String resolved = left ? null : String.valueOf(number);
+		if (!text.isEmpty()) {
+			if (!left) {
+				throw new IllegalArgumentException(
+						"both %1$s and %1$sString are set; remove one of them".formatted(attribute));
+			}
+			source = "%sString = \"%s\"".formatted(attribute, text);
+			resolved = text(source, text);
+			source = text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved);
 		}
-		if (!left) {
-			throw new IllegalArgumentException("both permits and permitsString are set; remove one of them");
-		}
-		String source = "permitsString = \"%s\"".formatted(text);
-		String resolved = text(source, text);
 		if (!StringUtils.hasText(resolved)) {
 			return null;
 		}
-		return permits(text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved),
-				resolved.trim());
-	}
-
-	private static int permits(String source, String number) {
-		int permits = number.matches("\\d{1,4}") ? Integer.parseInt(number) : 0;
-		if (permits < 1 || permits > LockOptions.MOST_PERMITS) {
-			throw new IllegalArgumentException(("%s is not a number from 1 to %d; write how many holders the lock can"
-					+ " have at the same time, or remove it for a lock with one holder")
-				.formatted(source, LockOptions.MOST_PERMITS));
+		String digits = resolved.trim();
+		int parsed = digits.matches("\\d{1,9}") ? Integer.parseInt(digits) : 0;
+		if (parsed < 1 || parsed > most) {
+			throw new IllegalArgumentException("%s is not a number from 1 to %d; %s".formatted(source, most, remedy));
 		}
-		return permits;
+		return parsed;
 	}
 
 	private static @Nullable Duration parse(String source, @Nullable String resolved) {
