@@ -7,8 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 import dev.dblock.faults.JobEvent.What;
+import dev.dblock.job.ShardNames;
 
 /**
  * Looks for planned times that are not accounted for exactly once: they ran, or one
@@ -86,21 +89,39 @@ final class AccountJudge {
 		if (!this.history.jobs().accounted()) {
 			return cases;
 		}
-		this.history.jobs().eachSecond().forEach((job) -> addUnaccounted(cases, job, 1));
-		this.history.jobs().rareOnes().forEach((job) -> addUnaccounted(cases, job, CronJobs.RARE_SECONDS));
+		this.history.jobs().eachSecond().forEach((job) -> addUnaccounted(cases, job, this.history.plannedTimes(1)));
+		this.history.jobs()
+			.rareOnes()
+			.forEach((job) -> addUnaccounted(cases, job, this.history.plannedTimes(CronJobs.RARE_SECONDS)));
+		this.history.jobs().shardedOnes().forEach((job) -> addUnaccountedShards(cases, job));
 		return cases;
 	}
 
-	private void addUnaccounted(List<String> cases, String job, int seconds) {
+	/**
+	 * The job accounts for planned times that have not begun, and each shard for those
+	 * that have.
+	 */
+	private void addUnaccountedShards(List<String> cases, String job) {
+		addUnaccounted(cases, job, this.history.plannedTimes(1));
+		Set<Long> begun = this.runs.getOrDefault(job, List.of())
+			.stream()
+			.filter((run) -> !run.isAbandoned())
+			.map(JobRunSeen::planned)
+			.collect(Collectors.toSet());
+		IntStream.rangeClosed(1, CronJobs.SHARDS)
+			.forEach((number) -> addUnaccounted(cases, ShardNames.of(job, number),
+					this.history.plannedTimes(1).filter(begun::contains)));
+	}
+
+	private void addUnaccounted(List<String> cases, String job, LongStream planned) {
 		List<JobRunSeen> ofJob = this.runs.getOrDefault(job, List.of());
 		Set<Long> granted = new HashSet<>();
 		ofJob.stream()
 			.filter((run) -> !run.isAbandoned() || run.hasBegun())
 			.forEach((run) -> granted.add(run.planned()));
-		this.history.plannedTimes(seconds)
-			.filter((time) -> !granted.contains(time) && isReported(ofJob, time))
+		planned.filter((time) -> !granted.contains(time) && isReported(ofJob, time))
 			.mapToObj((time) -> JobRunSeen.plannedTime(job, time))
-			.filter((planned) -> !this.missed.containsKey(planned) && !this.skipped.containsKey(planned))
+			.filter((time) -> !this.missed.containsKey(time) && !this.skipped.containsKey(time))
 			.forEach(cases::add);
 	}
 

@@ -6,6 +6,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
+import dev.dblock.job.JobRun;
 
 import org.springframework.beans.factory.BeanRegistrar;
 import org.springframework.beans.factory.BeanRegistry;
@@ -29,6 +30,11 @@ final class CronJobs implements BeanRegistrar {
 
 	/** Job that is planned for each second, and takes longer. */
 	static final String OVERRUN = "overrun";
+
+	/** Job that is planned for each second, with this many shards. */
+	static final String SHARDED = "sharded";
+
+	static final int SHARDS = 8;
 
 	/** Job whose id differs between two versions of the application. */
 	static final String RENAMED = SKIPPED + "renamed";
@@ -76,6 +82,7 @@ final class CronJobs implements BeanRegistrar {
 			register(registry, RENAMED, Renamed.class, (records) -> new Renamed(RENAMED, SHORT_MILLIS, records));
 		}
 		register(registry, "rareJobs", Rare.class, Rare::new);
+		register(registry, "shardedJobs", Sharded.class, Sharded::new);
 		register(registry, "missedJobs", Missed.class, Missed::new);
 	}
 
@@ -204,6 +211,33 @@ final class CronJobs implements BeanRegistrar {
 		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
 		void repeated() throws InterruptedException {
 			this.records.work(REPEATED + RARE, RARE_MILLIS);
+		}
+
+	}
+
+	/**
+	 * Jobs whose planned times have shards.
+	 */
+	static class Sharded {
+
+		private final JobRecords records;
+
+		Sharded(JobRecords records) {
+			this.records = records;
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = SKIPPED + SHARDED, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS)
+		void skipped() throws InterruptedException {
+			this.records.work(JobRun.current().orElseThrow().jobId(), SHORT_MILLIS);
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = REPEATED + SHARDED, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS, whenCrashed = WhenCrashed.RERUN)
+		void repeated() throws InterruptedException {
+			this.records.work(JobRun.current().orElseThrow().jobId(), SHORT_MILLIS);
 		}
 
 	}

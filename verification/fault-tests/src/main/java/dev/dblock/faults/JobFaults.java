@@ -175,7 +175,7 @@ final class JobFaults {
 
 	private JobHistory.Jobs jobs(String profile) {
 		if (profile.equals(VersionedJobs.PROFILE)) {
-			return new JobHistory.Jobs(both(VersionedJobs.MOVED), List.of(), List.of(), false);
+			return new JobHistory.Jobs(both(VersionedJobs.MOVED), List.of(), List.of(), List.of(), false);
 		}
 		if (!profile.equals("cron")) {
 			return JobHistory.Jobs.none();
@@ -184,7 +184,7 @@ final class JobFaults {
 				IntStream.rangeClosed(1, this.jobs / 2).boxed().flatMap((number) -> both(number.toString()).stream()),
 				Stream.of(CronJobs.RENAMED))
 			.toList();
-		return new JobHistory.Jobs(each, both(CronJobs.OVERRUN), both(CronJobs.RARE), true);
+		return new JobHistory.Jobs(each, both(CronJobs.OVERRUN), both(CronJobs.RARE), both(CronJobs.SHARDED), true);
 	}
 
 	private static List<String> both(String name) {

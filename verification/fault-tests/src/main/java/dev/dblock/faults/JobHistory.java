@@ -81,13 +81,15 @@ record JobHistory(List<JobEvent> events, List<RecordedRun> recorded, List<Window
 	 * @param shortOnes the jobs that run each second
 	 * @param longOnes the jobs that are planned for each second, and take longer
 	 * @param rareOnes the jobs that run rarely
+	 * @param shardedOnes the jobs that are planned for each second, and have shards
 	 * @param accounted whether each planned time is to be reported if it is not run,
 	 * since the schedules do not change
 	 */
-	record Jobs(List<String> shortOnes, List<String> longOnes, List<String> rareOnes, boolean accounted) {
+	record Jobs(List<String> shortOnes, List<String> longOnes, List<String> rareOnes, List<String> shardedOnes,
+			boolean accounted) {
 
 		static Jobs none() {
-			return new Jobs(List.of(), List.of(), List.of(), false);
+			return new Jobs(List.of(), List.of(), List.of(), List.of(), false);
 		}
 
 		Stream<String> eachSecond() {

@@ -10,6 +10,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import dev.dblock.job.JobDecision;
+import dev.dblock.job.ShardNames;
 
 /**
  * Looks for broken guarantees in the observations of jobs with cron expressions.
@@ -73,6 +74,11 @@ final class JobJudge {
 				Finding.rule("processes that did not begin or did not end", this.history.stuck()),
 				Finding.figure("crashed runs that were repeated", attempts(
 						(attempts) -> attempts.stream().anyMatch((run) -> run.attempt() > 1 && run.hasBegun()))),
+				Finding.figure("shards that were run",
+						this.runs.stream()
+							.filter((run) -> run.hasBegun() && ShardNames.numberOf(run.job()) > 0)
+							.map(JobRunSeen::plannedTime)
+							.toList()),
 				Finding.figure("grants that were abandoned",
 						this.runs.stream()
 							.filter(JobRunSeen::isAbandoned)

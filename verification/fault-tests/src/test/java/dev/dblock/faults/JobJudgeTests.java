@@ -115,7 +115,7 @@ class JobJudgeTests {
 		this.events.sort(Comparator.comparing(JobEvent::nanos));
 		JobHistory history = new JobHistory(this.events, this.recorded, this.windows, List.of(),
 				new JobHistory.Jobs(List.of(SKIP, RERUN), List.of(),
-						List.of(CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE), true),
+						List.of(CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE), List.of(), true),
 				new Span(nanos(2500), nanos(SECONDS * 1000L)), 0);
 		return new JobJudge(history).findings()
 			.stream()
