@@ -6,17 +6,23 @@ import java.util.concurrent.ThreadLocalRandom;
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
+import dev.dblock.job.JobRun;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Three more jobs that show common difficulties: one ends before the other instances
- * request its lock, one fails now and then, and one is slow.
+ * Four more jobs that show common difficulties: one ends before the other instances
+ * request its lock, one fails now and then, one is slow, and one is divided among the
+ * instances.
  */
 @Component
 class BillingJobs {
+
+	private static final Logger logger = LoggerFactory.getLogger(BillingJobs.class);
 
 	private final Duration work;
 
@@ -43,6 +49,18 @@ class BillingJobs {
 		if (ThreadLocalRandom.current().nextDouble() < this.failures) {
 			throw new IllegalStateException("The bank does not answer");
 		}
+	}
+
+	/**
+	 * Make the archive, of which each instance takes the next part that is free.
+	 */
+	@Scheduled(cron = "*/${sample.archive.every-seconds} * * * * *")
+	@DistributedLock(name = "archive")
+	@JobPolicy(shards = 6, whenCrashed = WhenCrashed.RERUN)
+	void archive() throws InterruptedException {
+		JobRun part = JobRun.current().orElseThrow();
+		logger.info("Archives part {} of {}", part.shard(), part.shards());
+		Thread.sleep(this.work.dividedBy(part.shards()).toMillis());
 	}
 
 	/**
