@@ -121,7 +121,8 @@ final class ConsoleReader {
 			// The locks first: their failure is that of each job, which would be slow
 			LockPage locks = this.engine.get().administration().list(false, "", LockPage.LARGEST);
 			JobOperations operations = this.jobs.get();
-			List<JobInfo> jobs = (operations != null) ? operations.list() : List.of();
+			List<JobInfo> jobs = (operations != null)
+					? operations.list().stream().map((job) -> withShards(operations, job)).toList() : List.of();
 			Snapshot read = new Snapshot(locks, jobs, start);
 			long end = System.nanoTime();
 			return new Reading(() -> read, end, Math.max(SHORTEST_PAUSE, PAUSE_PER_READ * (end - start)));
@@ -131,6 +132,14 @@ final class ConsoleReader {
 				throw ex;
 			}, System.nanoTime(), PAUSE_AFTER_FAILURE);
 		}
+	}
+
+	/**
+	 * Return a job with its shards, which a list of jobs does not have.
+	 */
+	private static JobInfo withShards(JobOperations operations, JobInfo job) {
+		boolean sharded = !job.runs().isEmpty() && job.runs().get(0).shards() > 0;
+		return sharded ? operations.find(job.id()).orElse(job) : job;
 	}
 
 	private static boolean matches(LockInfo lock, String part) {

@@ -256,8 +256,9 @@ function showJob(row, job) {
 	pause.parentElement.hidden = !state.jobsPath;
 	const last = partOf(row, 'last');
 	put(last, job.problem ? `The runs cannot be read: ${job.problem}` : job.runs[0] ? latest(job) : 'no run yet');
-	last.classList.toggle('bad', Boolean(job.problem || MARKS[job.runs[0]?.outcome]));
-	const runs = job.runs.slice(0, RUNS).map((run) => ({ run, text: describe(run, zone) }));
+	const ended = shardsOf(job, job.runs[0]);
+	last.classList.toggle('bad', Boolean(job.problem || MARKS[job.runs[0]?.outcome] || ended?.failed || ended?.missed));
+	const runs = job.runs.slice(0, RUNS).map((run) => ({ run, text: describe(run, zone, shardsOf(job, run)) }));
 	const places = [...Array(RUNS - runs.length).fill(null), ...runs.toReversed()];
 	sync(partOf(row, 'strip'), places.map((place, index) => ({ place, index })),
 		({ index }) => String(index), () => copyOf('run'), showRun);
@@ -278,12 +279,22 @@ const serverNow = (job) => Date.parse(job.at) + performance.now() - readAt;
 
 function latest(job) {
 	const run = job.runs[0];
+	const shards = shardsOf(job, run);
+	if (shards) {
+		return `${counted(shards)}, began ${relative(Date.parse(run.startedAt) - serverNow(job))}`;
+	}
 	const when = relative(Date.parse(run.endedAt ?? run.startedAt) - serverNow(job));
 	return `${outcomeOf(run)}, ${run.outcome ? when : `started ${when}`}${run.error ? `: ${run.error}` : ''}`;
 }
 
-const describe = (run, zone) => [zone ? `${clock(run.plannedAt, zone)} ${zoneShown(zone)}` : clock(run.plannedAt),
-	outcomeOf(run), run.error].filter(Boolean).join(': ');
+/** What became of the shards of a planned time, which a run of the job begins. */
+const shardsOf = (job, run) => job.shards?.find((each) => each.plannedAt === run?.plannedAt);
+
+const counted = (shards) => [`${shards.succeeded} of ${shards.count} shards succeeded`,
+	...['running', 'failed', 'missed', 'open'].filter((state) => shards[state]).map((state) => `${shards[state]} ${state}`)].join(', ');
+
+const describe = (run, zone, shards) => [zone ? `${clock(run.plannedAt, zone)} ${zoneShown(zone)}` : clock(run.plannedAt),
+	shards ? counted(shards) : outcomeOf(run), run.error].filter(Boolean).join(': ');
 
 function outcomeOf(run) {
 	const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : '';

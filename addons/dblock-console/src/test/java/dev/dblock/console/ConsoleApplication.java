@@ -2,6 +2,7 @@ package dev.dblock.console;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobRun;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -50,6 +51,15 @@ class ConsoleApplication {
 
 		Jobs(long work) {
 			this.work = work;
+		}
+
+		@Scheduled(cron = "*/2 * * * * *")
+		@DistributedLock(name = "archive")
+		@JobPolicy(shards = 3)
+		public void archive() {
+			if (JobRun.current().orElseThrow().shard() == 2) {
+				throw new IllegalStateException("The archive is full");
+			}
 		}
 
 		@Scheduled(cron = "0 0 2 29 2 *", zone = "GMT+2")

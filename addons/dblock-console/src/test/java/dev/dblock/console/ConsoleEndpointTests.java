@@ -162,7 +162,7 @@ class ConsoleEndpointTests {
 			Document state = instance.state("");
 			assertThat(state).containsEntry("instance", "one").containsKey("ageMillis");
 			assertThat(state.getList("jobs", Document.class)).extracting((job) -> job.getString("id"))
-				.containsExactly("closing", "leap-day", "payments", "reminders", "statements");
+				.containsExactly("archive", "closing", "leap-day", "payments", "reminders", "statements");
 		}
 	}
 

@@ -93,6 +93,13 @@ class ConsolePageTests {
 	}
 
 	@Test
+	void shardsOfTheLastPlannedTimeAreCounted() {
+		open(this.two);
+		await(() -> assertThat(this.browser.text("[data-key=archive] summary"))
+			.startsWith("2 of 3 shards succeeded, 1 failed, began "));
+	}
+
+	@Test
 	void nextTimeIsInTheZoneOfItsSchedule() {
 		open(this.two);
 		assertThat(this.browser.text("[data-key=closing] [data-part=schedule]").lines())
