@@ -142,6 +142,8 @@ final class JobPolicies {
 						.formatted(policy.shardsString()));
 		}
 		if (shards != null && name != null) {
+			// The planned time begins under the lock of the job, with the defaults
+			engine.check(name, LockOptions.defaults());
 			engine.check(ShardNames.of(name, shards), LockOptions.defaults());
 		}
 		if (shards == null && concurrency != null) {

@@ -89,7 +89,8 @@ public final class JobMeters implements JobListener {
 		JobRun.Outcome outcome = run.outcome();
 		Instant end = run.endedAt();
 		String jobId = measured(run.jobId());
-		if (outcome == null || end == null || !isMeasured(jobId) || (run.shards() > 0 && run.shard() == 0)) {
+		if (outcome == null || end == null || !isMeasured(jobId)
+				|| (run.shards() > 0 && (run.shard() == 0 || run.shard() > run.shards()))) {
 			return;
 		}
 		KnownJob job = knownJob(jobId);

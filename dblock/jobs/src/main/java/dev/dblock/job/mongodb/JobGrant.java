@@ -179,7 +179,7 @@ final class JobGrant implements ClaimStatements.Grant {
 		if (firing.plan() != null) {
 			run.append(JobFields.PLAN, text(firing.plan()));
 		}
-		int shards = this.record.toJob().shards(this.decision.planned(), firing);
+		int shards = (firing.shards() > 0) ? this.record.toJob().shards(this.decision.planned(), firing) : 0;
 		if (shards > 0) {
 			run.append(JobFields.SHARDS, new BsonInt32(shards));
 		}

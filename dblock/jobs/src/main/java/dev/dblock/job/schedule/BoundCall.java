@@ -185,6 +185,10 @@ public final class BoundCall {
 	 * @param run the run that it was granted for; {@code null} if the engine knows none
 	 */
 	public void granted(@Nullable JobRun run) {
+		if (run != null && run.shard() > run.shards()) {
+			throw new IllegalStateException("The planned time %s has no shard %d, since it has %d of them"
+				.formatted(run.plannedAt(), run.shard(), run.shards()));
+		}
 		JobMethod method = this.method.get();
 		this.callsBefore = (method != null) ? method.calls() : 0;
 		report(Outcome.STARTED, "It has started");

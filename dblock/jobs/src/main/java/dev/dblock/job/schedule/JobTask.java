@@ -280,9 +280,9 @@ final class JobTask {
 
 	/**
 	 * Record that this instance did not request a planned time, since it was working on
-	 * the shards of an earlier one; {@code null} once a later one has begun.
+	 * the shards of an earlier one.
 	 */
-	void passedOver(@Nullable Instant planned) {
+	void passedOver(Instant planned) {
 		this.account.passedOver(planned);
 	}
 

@@ -77,10 +77,9 @@ final class PlannedTimeAccount {
 	}
 
 	/**
-	 * Record that this instance was working on an earlier planned time; {@code null} once
-	 * a later one has begun.
+	 * Record that this instance was working on an earlier planned time.
 	 */
-	void passedOver(@Nullable Instant planned) {
+	void passedOver(Instant planned) {
 		this.passedOver = planned;
 	}
 
@@ -95,6 +94,10 @@ final class PlannedTimeAccount {
 				reportSettledBy(asked, run);
 			}
 			this.unlocked = null;
+			Instant passedOver = this.passedOver;
+			if (passedOver != null && !passedOver.isAfter(run.plannedAt())) {
+				this.passedOver = null;
+			}
 			reportDoubtful(asked, null);
 		}
 		catch (RuntimeException ex) {

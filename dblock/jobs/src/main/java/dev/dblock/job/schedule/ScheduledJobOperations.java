@@ -106,8 +106,8 @@ final class ScheduledJobOperations implements JobOperations {
 			.toList();
 		List<JobShards> shards = new ArrayList<>();
 		for (JobRun run : begun) {
-			boolean later = run.plannedAt().isBefore(begun.get(0).plannedAt());
 			if (Shards.isBegun(run)) {
+				boolean later = !shards.isEmpty() && run.plannedAt().isBefore(shards.get(0).plannedAt());
 				shards.add(
 						JobShards.of(run.plannedAt(), runs.subList(0, run.shards()), later, job.declaration().rerun()));
 			}

@@ -12,7 +12,9 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -52,6 +54,8 @@ import org.springframework.dao.DataAccessException;
 final class Shards {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
+
+	private static final int MOST_TIMEOUTS = 3;
 
 	private final JobTask job;
 
@@ -171,16 +175,18 @@ final class Shards {
 		JobRun run = answer.run();
 		JobRun last = lastOfSamePlannedTime(answer);
 		if (run != null) {
-			this.job.passedOver(null);
-			settleSurplus(run);
 			begin(run);
+			settleSurplus(run, run.shards() + 1, 0);
 		}
 		else if (last != null && isBegun(last)) {
-			begin(last);
+			if (!request.look() || isInTime(last)) {
+				begin(last);
+			}
 		}
-		else if (last != null && last.outcome() == null) {
+		else if (last != null && last.outcome() == null && last.shards() > 0) {
 			// It may be abandoned, if its instance did not get the answer
-			this.job.timer().startBeside(this.job.now().plus(NextFiring.SOON), () -> requestAgain(request));
+			Duration pause = (request.earlier() == 0) ? NextFiring.SOON : NextFiring.pause(request.earlier());
+			this.job.timer().startBeside(this.job.now().plus(pause), () -> requestAgain(request));
 		}
 		else if (answer.refusal() == null && answer.failure() == null) {
 			// Locking is disabled
@@ -276,26 +282,45 @@ final class Shards {
 	}
 
 	/**
-	 * Settle the shards that the planned time before had in addition to those of the one
-	 * that has begun: no later one would report those that were not run.
+	 * Whether an instance that starts now may work on a planned time that has begun.
 	 */
-	private void settleSurplus(JobRun run) {
-		if (run.after() == null) {
-			return;
+	boolean isInTime(JobRun begun) {
+		return this.job.now().isBefore(begun.plannedAt().plus(this.method.declaration().startWithin()));
+	}
+
+	/**
+	 * Settle the shards that the planned time before had in addition to those of the one
+	 * that has begun: no later one would report those that were not run. The shards of
+	 * this one go first.
+	 * @param from the first number
+	 * @param earlier the number of attempts before
+	 */
+	private void settleSurplus(JobRun run, int from, int earlier) {
+		if (run.after() != null) {
+			Instant at = (earlier == 0) ? this.job.now() : this.job.now().plus(NextFiring.pause(earlier));
+			this.job.timer().startBeside(at, () -> settleSurplusNow(run, from, earlier));
 		}
+	}
+
+	private void settleSurplusNow(JobRun run, int from, int earlier) {
+		int number = from;
 		try {
 			int before = runs(this.method.declaration()).stream()
 				.filter((each) -> isBegun(each) && each.plannedAt().isBefore(run.plannedAt()))
 				.findFirst()
 				.map(JobRun::shards)
 				.orElse(0);
-			for (int number = run.shards() + 1; number <= before; number++) {
+			while (number <= before && !this.job.isCancelled()) {
 				settle(number, run);
+				number++;
 			}
 		}
 		catch (DataAccessException ex) {
-			logger.debug("The shards of the job '{}' before {} could not be read", this.method.id(), run.plannedAt(),
-					ex);
+			logger.debug("The shard {} of the job '{}' could not be settled", number, this.method.id(), ex);
+			Instant latest = this.job.latest();
+			if (latest == null || !latest.isAfter(run.plannedAt())) {
+				settleSurplus(run, number, earlier + 1);
+			}
 		}
 	}
 
@@ -306,8 +331,12 @@ final class Shards {
 		JobRequest request = JobRequest.shard(run, null);
 		JobFiring firing = JobFiring.of(declaration.id(), Objects.requireNonNull(request.schedule()), false)
 			.shards(run.shards())
-			.startWithin(declaration.startWithin(), this.job.plans().text());
+			.startWithin(declaration.startWithin(), this.job.plans().text())
+			.answerWithin(JobRequest.patience(0));
 		Answer answer = ask(request, new Asked(shard, declaration, firing, this.job.nanoTime()));
+		if (answer != null && answer.failure() != null) {
+			throw answer.failure();
+		}
 		if (answer != null) {
 			task.granted(answer);
 		}
@@ -375,11 +404,30 @@ final class Shards {
 		if (planned.times().isEmpty()) {
 			return planned;
 		}
-		Set<Instant> begun = runs(this.method.declaration()).stream()
+		Set<Instant> begun = runsOfJob().stream()
 			.filter((run) -> isBegun(run) && run.shards() >= shard.number())
 			.map(JobRun::plannedAt)
 			.collect(Collectors.toSet());
 		return new PlannedTimes(planned.times().stream().filter(begun::contains).toList(), false);
+	}
+
+	/**
+	 * Read the record of the job. Without it, what a grant has settled is not reported.
+	 */
+	private List<JobRun> runsOfJob() {
+		for (int timeouts = 0;; timeouts++) {
+			try {
+				return this.method.declaration()
+					.status(JobRequest.patience(timeouts))
+					.map(JobStatus::runs)
+					.orElse(List.of());
+			}
+			catch (DataAccessException ex) {
+				if (timeouts == MOST_TIMEOUTS) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	void close() {
@@ -417,7 +465,22 @@ final class Shards {
 		}
 
 		boolean isRefused() {
-			return !this.started && this.future != null && this.future.isDone();
+			Future<?> future = this.future;
+			if (this.started || future == null || !future.isDone()) {
+				return false;
+			}
+			try {
+				future.get();
+				// Some schedulers are done when they have handed the task to a thread
+				return false;
+			}
+			catch (CancellationException | ExecutionException ex) {
+				return true;
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				return false;
+			}
 		}
 
 	}
