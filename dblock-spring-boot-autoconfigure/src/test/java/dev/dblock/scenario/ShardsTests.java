@@ -37,6 +37,7 @@ import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import dev.dblock.testing.OnEachServer;
+import dev.dblock.testing.Stubborn;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -185,12 +186,7 @@ class ShardsTests {
 		Set<String> firsts = ConcurrentHashMap.newKeySet();
 		work = (run) -> {
 			if (run.shard() == 2 && run.attempt() == 1 && firsts.add("first")) {
-				try {
-					lost.await(60, TimeUnit.SECONDS);
-				}
-				catch (InterruptedException ex) {
-					Thread.currentThread().interrupt();
-				}
+				Stubborn.await(lost);
 			}
 			return true;
 		};
@@ -266,12 +262,7 @@ class ShardsTests {
 		work = (run) -> {
 			if (blocked.isEmpty() || blocked.contains(run.plannedAt())) {
 				blocked.add(run.plannedAt());
-				try {
-					done.await(60, TimeUnit.SECONDS);
-				}
-				catch (InterruptedException ex) {
-					Thread.currentThread().interrupt();
-				}
+				Stubborn.await(done);
 			}
 			return true;
 		};

@@ -172,7 +172,7 @@ final class JobPlan {
 	 */
 	NextFiring planAgain(Instant now) {
 		Instant planned = (this.trigger != null && isCron()) ? this.trigger.planned() : null;
-		return (planned != null) ? replan(planned, now) : NextFiring.NONE;
+		return (planned != null) ? replan(planned, 0, now) : NextFiring.NONE;
 	}
 
 	boolean isPeriodic() {
@@ -229,16 +229,17 @@ final class JobPlan {
 
 	/**
 	 * Have the trigger plan a time again that was refused as not due.
+	 * @param shards how many shards it has; 0 if it is not for a shard
 	 * @param now the time of the server's clock
 	 * @return the firing in addition to those that the trigger plans
 	 */
-	NextFiring replan(Instant refused, Instant now) {
+	NextFiring replan(Instant refused, int shards, Instant now) {
 		Instant planned = (this.trigger instanceof JobTrigger instants) ? instants.replan(refused, this.own) : null;
 		if (planned == null) {
 			return NextFiring.NONE;
 		}
 		opened(planned);
-		return NextFiring.notDue(planned, JobRequest.first(new Schedule.Planned(planned)), now);
+		return NextFiring.notDue(planned, JobRequest.first(new Schedule.Planned(planned)).shards(shards), now);
 	}
 
 	/**

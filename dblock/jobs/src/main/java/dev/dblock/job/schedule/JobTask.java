@@ -287,12 +287,13 @@ final class JobTask {
 	}
 
 	/**
-	 * Request the shards of a planned time that has begun before this instance started.
+	 * Request the shards of the last planned time from before this instance started, if
+	 * it has begun with shards.
 	 */
-	void resume(JobRun begun) {
+	void resume(JobRun last) {
 		Shards shards = this.shards;
 		if (shards != null) {
-			shards.begin(begun);
+			shards.resume(last);
 		}
 	}
 
@@ -341,9 +342,10 @@ final class JobTask {
 			// With the lock, so that a retry does not replace that of a later planned
 			// time
 			next = NextFiring.after(answer, latest(), now(), NextFiring.pause(answer.request().earlier()));
-			NextFiring further = (next instanceof NotDue notDue) ? this.plan.replan(notDue.planned(), now()) : next;
+			NextFiring further = (next instanceof NotDue notDue)
+					? this.plan.replan(notDue.planned(), answer.request().shards(), now()) : next;
 			if (further instanceof Timed timed) {
-				this.timer.replace(timed.withShards(answer.request().shards()), this.plan, this::elapsed);
+				this.timer.replace(timed, this.plan, this::elapsed);
 			}
 			else if (answer.run() != null) {
 				// A later planned time that was refused because of this run starts now

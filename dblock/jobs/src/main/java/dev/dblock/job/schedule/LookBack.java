@@ -97,8 +97,7 @@ final class LookBack {
 				&& this.tasks.stream().anyMatch((task) -> task.plan().isPlanned(last.plannedAt()))) {
 			this.first.call(JobRequest.look(last, this.first.latest()));
 		}
-		else if (Shards.isBegun(last)
-				&& this.first.now().isBefore(last.plannedAt().plus(this.declaration.startWithin()))) {
+		else {
 			this.first.resume(last);
 		}
 		if (unrun != null) {

@@ -65,7 +65,8 @@ sealed interface NextFiring {
 		JobRun run = answer.run();
 		if (run != null) {
 			// After the repetition of a crashed run, this planned time is still to come
-			return run.plannedAt().isBefore(planned.at()) ? new At(planned.at(), JobRequest.first(planned)) : NONE;
+			return run.plannedAt().isBefore(planned.at())
+					? new At(planned.at(), JobRequest.first(planned).shards(request.shards())) : NONE;
 		}
 		JobRefusal verdict = answer.verdict();
 		if (verdict != null && verdict.reason() == Reason.NOT_DUE) {
@@ -181,26 +182,12 @@ sealed interface NextFiring {
 
 		JobRequest request();
 
-		/**
-		 * Return the same request for a planned time with a number of shards; that of a
-		 * retry has it already.
-		 */
-		default Timed withShards(int count) {
-			return this;
-		}
-
 	}
 
 	/**
 	 * A request for the planned time of another run, or for one that is not due yet.
 	 */
 	record At(Instant at, JobRequest request) implements Timed {
-
-		@Override
-		public Timed withShards(int count) {
-			return (count > 0 && this.request.shards() == 0) ? new At(this.at, this.request.shards(count)) : this;
-		}
-
 	}
 
 	/**

@@ -12,7 +12,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo;
@@ -101,9 +100,7 @@ final class ScheduledJobOperations implements JobOperations {
 
 	private static List<JobShards> shards(JobMethod job, List<JobRun> begun) {
 		int most = begun.stream().mapToInt(JobRun::shards).max().orElse(0);
-		List<List<JobRun>> runs = IntStream.rangeClosed(1, most)
-			.mapToObj((number) -> Shards.runs(job, number))
-			.toList();
+		List<List<JobRun>> runs = Shards.runsOfEach(job, most);
 		List<JobShards> shards = new ArrayList<>();
 		for (JobRun run : begun) {
 			if (Shards.isBegun(run)) {

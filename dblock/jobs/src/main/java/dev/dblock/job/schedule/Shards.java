@@ -179,7 +179,10 @@ final class Shards {
 			settleSurplus(run, run.shards() + 1, 0);
 		}
 		else if (last != null && isBegun(last)) {
-			if (!request.look() || isInTime(last)) {
+			if (request.look()) {
+				resume(last);
+			}
+			else {
 				begin(last);
 			}
 		}
@@ -282,10 +285,14 @@ final class Shards {
 	}
 
 	/**
-	 * Whether an instance that starts now may work on a planned time that has begun.
+	 * Request the shards of the last planned time of the record, unless it has not begun
+	 * with shards, or an instance that starts now is too late for it.
 	 */
-	boolean isInTime(JobRun begun) {
-		return this.job.now().isBefore(begun.plannedAt().plus(this.method.declaration().startWithin()));
+	void resume(JobRun last) {
+		Instant tooLate = last.plannedAt().plus(this.method.declaration().startWithin());
+		if (isBegun(last) && this.job.now().isBefore(tooLate)) {
+			begin(last);
+		}
 	}
 
 	/**
@@ -305,7 +312,7 @@ final class Shards {
 	private void settleSurplusNow(JobRun run, int from, int earlier) {
 		int number = from;
 		try {
-			int before = runs(this.method.declaration()).stream()
+			int before = runs(this.method.declaration(), 0).stream()
 				.filter((each) -> isBegun(each) && each.plannedAt().isBefore(run.plannedAt()))
 				.findFirst()
 				.map(JobRun::shards)
@@ -362,9 +369,7 @@ final class Shards {
 		Instant planned = worked.plannedAt();
 		Declaration declaration = this.method.declaration();
 		try {
-			List<List<JobRun>> runs = IntStream.rangeClosed(1, worked.shards())
-				.mapToObj((number) -> runs(this.method, number))
-				.toList();
+			List<List<JobRun>> runs = runsOfEach(this.method, worked.shards());
 			JobShards shards = JobShards.of(planned, runs, false, declaration.rerun());
 			boolean last = runs.stream()
 				.flatMap(List::stream)
@@ -384,16 +389,19 @@ final class Shards {
 	}
 
 	/**
-	 * Read the runs of a shard.
-	 * @return the runs, the latest first
-	 * @throws DataAccessException if the request to the server fails
+	 * Read the runs of the shards of a job.
+	 * @param count how many shards
+	 * @return the runs of each shard by its number, the latest first
+	 * @throws DataAccessException if a request to the server fails
 	 */
-	static List<JobRun> runs(JobMethod method, int number) {
-		return runs(new JobMethod(method, number).declaration());
+	static List<List<JobRun>> runsOfEach(JobMethod method, int count) {
+		return IntStream.rangeClosed(1, count)
+			.mapToObj((number) -> runs(new JobMethod(method, number).declaration(), 0))
+			.toList();
 	}
 
-	private static List<JobRun> runs(Declaration declaration) {
-		return declaration.status(JobRequest.patience(0)).map(JobStatus::runs).orElse(List.of());
+	private static List<JobRun> runs(Declaration declaration, int timeouts) {
+		return declaration.status(JobRequest.patience(timeouts)).map(JobStatus::runs).orElse(List.of());
 	}
 
 	/**
@@ -417,10 +425,7 @@ final class Shards {
 	private List<JobRun> runsOfJob() {
 		for (int timeouts = 0;; timeouts++) {
 			try {
-				return this.method.declaration()
-					.status(JobRequest.patience(timeouts))
-					.map(JobStatus::runs)
-					.orElse(List.of());
+				return runs(this.method.declaration(), timeouts);
 			}
 			catch (DataAccessException ex) {
 				if (timeouts == MOST_TIMEOUTS) {
