@@ -26,9 +26,10 @@ enum Command {
 	SHEDLOCK("ten thousand sections of old instances with ShedLock and new ones with both", "sections", "processes",
 			"threads"),
 
-	JOBS("scheduled jobs on five instances whose clocks differ, through faults", "duration", "seed", "only", "jobs"),
+	JOBS("scheduled jobs on five instances whose clocks differ, through faults", "duration", "seed", "only", "jobs",
+			"sharded"),
 
-	UPGRADE("rolling upgrades of the servers under contenders and jobs", "seed", "jobs");
+	UPGRADE("rolling upgrades of the servers under contenders and jobs", "seed", "jobs", "sharded");
 
 	private static final String FOLDER = "folder";
 

@@ -31,7 +31,7 @@ final class CronJobs implements BeanRegistrar {
 	/** Job that is planned for each second, and takes longer. */
 	static final String OVERRUN = "overrun";
 
-	/** Job that is planned for each second, with this many shards. */
+	/** Jobs that are planned for each second, with this many shards. */
 	static final String SHARDED = "sharded";
 
 	static final int SHARDS = 8;
@@ -83,6 +83,9 @@ final class CronJobs implements BeanRegistrar {
 		}
 		register(registry, "rareJobs", Rare.class, Rare::new);
 		register(registry, "shardedJobs", Sharded.class, Sharded::new);
+		if (environment.getRequiredProperty("faults.sharded", Integer.class) > 2) {
+			register(registry, "moreShardedJobs", MoreSharded.class, MoreSharded::new);
+		}
 		register(registry, "missedJobs", Missed.class, Missed::new);
 	}
 
@@ -216,28 +219,110 @@ final class CronJobs implements BeanRegistrar {
 	}
 
 	/**
-	 * Jobs whose planned times have shards.
+	 * Jobs each of whose runs is a shard. Their locks need names without expressions.
 	 */
-	static class Sharded {
+	abstract static class Shards {
 
 		private final JobRecords records;
 
-		Sharded(JobRecords records) {
+		Shards(JobRecords records) {
 			this.records = records;
 		}
 
-		@Scheduled(cron = EACH_SECOND)
-		@DistributedLock(name = SKIPPED + SHARDED, leaseSeconds = LEASE_SECONDS)
-		@JobPolicy(shards = SHARDS)
-		void skipped() throws InterruptedException {
+		void work() throws InterruptedException {
 			this.records.work(JobRun.current().orElseThrow().jobId(), SHORT_MILLIS);
 		}
 
+	}
+
+	/**
+	 * Jobs whose planned times have shards.
+	 */
+	static class Sharded extends Shards {
+
+		Sharded(JobRecords records) {
+			super(records);
+		}
+
 		@Scheduled(cron = EACH_SECOND)
-		@DistributedLock(name = REPEATED + SHARDED, leaseSeconds = LEASE_SECONDS)
+		@DistributedLock(name = SKIPPED + SHARDED + 1, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS)
+		void skipped1() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = REPEATED + SHARDED + 1, leaseSeconds = LEASE_SECONDS)
 		@JobPolicy(shards = SHARDS, whenCrashed = WhenCrashed.RERUN)
-		void repeated() throws InterruptedException {
-			this.records.work(JobRun.current().orElseThrow().jobId(), SHORT_MILLIS);
+		void repeated1() throws InterruptedException {
+			work();
+		}
+
+	}
+
+	/**
+	 * More of these.
+	 */
+	static class MoreSharded extends Shards {
+
+		MoreSharded(JobRecords records) {
+			super(records);
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = SKIPPED + SHARDED + 2, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS)
+		void skipped2() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = REPEATED + SHARDED + 2, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS, whenCrashed = WhenCrashed.RERUN)
+		void repeated2() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = SKIPPED + SHARDED + 3, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS)
+		void skipped3() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = REPEATED + SHARDED + 3, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS, whenCrashed = WhenCrashed.RERUN)
+		void repeated3() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = SKIPPED + SHARDED + 4, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS)
+		void skipped4() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = REPEATED + SHARDED + 4, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS, whenCrashed = WhenCrashed.RERUN)
+		void repeated4() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = SKIPPED + SHARDED + 5, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS)
+		void skipped5() throws InterruptedException {
+			work();
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = REPEATED + SHARDED + 5, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(shards = SHARDS, whenCrashed = WhenCrashed.RERUN)
+		void repeated5() throws InterruptedException {
+			work();
 		}
 
 	}

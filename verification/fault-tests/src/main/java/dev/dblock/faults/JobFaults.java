@@ -48,6 +48,8 @@ final class JobFaults {
 
 	private final int jobs;
 
+	private final int sharded;
+
 	JobFaults(Path mongod, Path toxiproxy, Path folder, Options options) {
 		this.mongod = mongod;
 		this.toxiproxy = toxiproxy;
@@ -57,6 +59,7 @@ final class JobFaults {
 		System.out.println("seed " + seed);
 		this.random = new Random(seed);
 		this.jobs = (int) options.number("jobs", 20);
+		this.sharded = (options.number("sharded", 2) > 2) ? 10 : 2;
 	}
 
 	private List<JobRound> rounds() {
@@ -134,7 +137,8 @@ final class JobFaults {
 				(worker) -> clocks != null && !round.clocks().get(worker - 1).isZero(),
 				(life) -> JobRecords.haveBegun(records, life.worker(), life.life()));
 		List<String> properties = List.of("--spring.profiles.active=" + round.profile(), "--faults.jobs=" + this.jobs,
-				"--faults.database=" + database, "--spring.task.scheduling.pool.size=8");
+				"--faults.sharded=" + this.sharded, "--faults.database=" + database,
+				"--spring.task.scheduling.pool.size=8");
 		Stamps stamps = new Stamps(records);
 		try (Fleet fleet = new Fleet(records, cluster.uri().replace("/?", "/" + database + "?"), 0, clocks,
 				System.getProperty("java.class.path"), properties, program)) {
@@ -180,11 +184,13 @@ final class JobFaults {
 		if (!profile.equals("cron")) {
 			return JobHistory.Jobs.none();
 		}
-		List<String> each = Stream.concat(
-				IntStream.rangeClosed(1, this.jobs / 2).boxed().flatMap((number) -> both(number.toString()).stream()),
-				Stream.of(CronJobs.RENAMED))
-			.toList();
-		return new JobHistory.Jobs(each, both(CronJobs.OVERRUN), both(CronJobs.RARE), both(CronJobs.SHARDED), true);
+		List<String> each = Stream.concat(numbered("", this.jobs), Stream.of(CronJobs.RENAMED)).toList();
+		List<String> sharded = numbered(CronJobs.SHARDED, this.sharded).toList();
+		return new JobHistory.Jobs(each, both(CronJobs.OVERRUN), both(CronJobs.RARE), sharded, true);
+	}
+
+	private static Stream<String> numbered(String name, int jobs) {
+		return IntStream.rangeClosed(1, jobs / 2).boxed().flatMap((number) -> both(name + number).stream());
 	}
 
 	private static List<String> both(String name) {
