@@ -1,7 +1,10 @@
 package dev.dblock.core;
 
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
+import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
 import dev.dblock.claim.ClaimRecords;
 import dev.dblock.job.JobFiring;
@@ -34,6 +37,16 @@ public record JobRecords(ClaimRecords records) {
 
 	public Optional<JobStatus> find(String lock, String jobId) {
 		return this.records.find(lock, StoredJob.key(jobId), null).map(JobStatus.class::cast);
+	}
+
+	public Map<String, JobStatus> findAll(Map<String, String> idsByLock) {
+		Map<String, Claim.Key> keys = idsByLock.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (each) -> StoredJob.key(each.getValue())));
+		return this.records.findAll(keys, null)
+			.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (each) -> (JobStatus) each.getValue()));
 	}
 
 	public JobStatus lasting(LeaseKey key, String jobId) {

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -117,6 +119,31 @@ public abstract class JobRepositoryContract extends PermitRepositoryContract {
 		assertThat(run.jobId()).isEqualTo(JOB);
 		assertThat(run.plannedAt()).isEqualTo(planned);
 		assertThat(run.attempt()).isEqualTo(attempt);
+	}
+
+	@Test
+	void theRecordsOfSeveralLocksAreReadAtOnce() {
+		Map<String, String> ids = Map.of("stock", JOB, "shelf", "a.b", "box", "$price", "bag", "#1", "case",
+				"x".repeat(300));
+		ids.forEach((lock, id) -> {
+			LeaseKey key = key(lock);
+			assertThat(fire(key, JobFiring.of(id, new Schedule.Planned(past(id.length())), false)))
+				.isInstanceOf(Granted.class);
+			locks().release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd(id, JobRun.Outcome.SUCCEEDED, null),
+					TIMEOUT);
+		});
+		acquired("plain");
+		Map<String, String> requested = new HashMap<>(ids);
+		requested.put("plain", "hourly");
+		requested.put("unknown", "daily");
+		Map<String, JobStatus> found = JobRecords.of(locks()).findAll(requested);
+		assertThat(found).containsOnlyKeys("stock", "shelf", "box", "bag", "case", "plain");
+		ids.forEach((lock, id) -> assertThat(found.get(lock)).usingRecursiveComparison()
+			.ignoringFields("at")
+			.isEqualTo(JobRecords.of(locks()).find(lock, id).orElseThrow()));
+		assertThat(found.get("shelf").runs()).singleElement().extracting(JobRun::jobId).isEqualTo("a.b");
+		assertThat(found.get("plain").runs()).isEmpty();
+		assertThat(JobRecords.of(locks()).findAll(Map.of())).isEmpty();
 	}
 
 	@Test

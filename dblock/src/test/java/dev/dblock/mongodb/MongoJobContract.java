@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -353,6 +354,11 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 			.isThrownBy(() -> JobRecords.of(this.locks).resume("other", JOB));
 		assertThatExceptionOfType(ForeignDocumentException.class)
 			.isThrownBy(() -> JobRecords.of(this.locks).find("other", JOB));
+		assertThatExceptionOfType(ForeignDocumentException.class)
+			.isThrownBy(() -> JobRecords.of(this.locks).findAll(Map.of("stock", JOB, "other", JOB)))
+			.withMessageContaining("'other'");
+		this.documents.insertOne(new Document("_id", "bare"));
+		assertThat(JobRecords.of(this.locks).findAll(Map.of("stock", JOB, "bare", JOB))).containsOnlyKeys("stock");
 		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> fire(key("other"), skip(past(30))));
 		assertThatExceptionOfType(ForeignDocumentException.class)
 			.isThrownBy(() -> fire(key("other"), skip(storeTime().plusSeconds(3600))));

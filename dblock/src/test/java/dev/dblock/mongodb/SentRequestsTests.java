@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
@@ -15,6 +18,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
+import dev.dblock.core.JobRecords;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -54,7 +58,7 @@ class SentRequestsTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-	private static final List<String> REQUESTS = List.of("find", "findAndModify", "insert", "update");
+	private static final List<String> REQUESTS = List.of("find", "findAndModify", "getMore", "insert", "update");
 
 	private static final LeaseKey KEY = LockRepositoryContract.key("a");
 
@@ -190,6 +194,24 @@ class SentRequestsTests {
 		assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 		assertThat(this.sent).extracting(BsonDocument::getFirstKey)
 			.containsExactly("findAndModify", "findAndModify", "find", "update");
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void theRecordsOfManyLocksTakeOneRequest(StatementDialect dialect) {
+		MongoLockRepository locks = repository(dialect);
+		// More than the driver's first batch
+		Map<String, String> ids = IntStream.rangeClosed(1, 110)
+			.mapToObj((number) -> "a (shard " + number + ")")
+			.collect(Collectors.toMap((name) -> name, (name) -> name));
+		ids.keySet().forEach((name) -> assertThat(acquire(locks, LockRepositoryContract.key(name))).isTrue());
+		this.sent.clear();
+		assertThat(JobRecords.of(locks).findAll(ids)).hasSize(110);
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("find");
+		assertEachHasALimit();
+		this.sent.clear();
+		assertThat(JobRecords.of(locks).findAll(Map.of())).isEmpty();
+		assertThat(this.sent).isEmpty();
 	}
 
 	@Test

@@ -1,6 +1,8 @@
 package dev.dblock.claim;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -21,6 +23,22 @@ public interface ClaimRecords {
 	 * stored under the name
 	 */
 	Optional<ClaimRecord.Status> find(String lock, Claim.Key key, @Nullable Duration limit);
+
+	/**
+	 * Read records of several locks, which takes one request where the store can do that.
+	 * @param keys the record of each lock, by the full name of the lock
+	 * @param limit how long the server may take to answer a request; {@code null} for the
+	 * default
+	 * @return the records by the names of their locks, without those under whose name
+	 * nothing is stored
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under one of the names
+	 */
+	default Map<String, ClaimRecord.Status> findAll(Map<String, Claim.Key> keys, @Nullable Duration limit) {
+		Map<String, ClaimRecord.Status> found = new HashMap<>();
+		keys.forEach((lock, key) -> find(lock, key, limit).ifPresent((status) -> found.put(lock, status)));
+		return found;
+	}
 
 	/**
 	 * Read a record as it lasts. A server that no longer is the primary without knowing

@@ -511,6 +511,16 @@ public final class MongoLockRepository implements LockRepository {
 		}
 
 		@Override
+		public Map<String, ClaimRecord.Status> findAll(Map<String, Claim.Key> keys, @Nullable Duration limit) {
+			if (keys.isEmpty()) {
+				return Map.of();
+			}
+			String first = keys.values().iterator().next().id();
+			return execute("read the job '" + first + "' and " + (keys.size() - 1) + " others", limited(limit),
+					(statements, store) -> statements.findRecords(store, keys));
+		}
+
+		@Override
 		public Optional<ClaimRecord.Status> findLasting(String lock, Claim.Key key, @Nullable Duration limit) {
 			return execute("confirm the record of the job '" + key.id() + "'", limited(limit),
 					(statements, store) -> statements.findLastingRecord(store, lock, key));

@@ -3,14 +3,19 @@ package dev.dblock.job.schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
+import dev.dblock.claim.Claim;
+import dev.dblock.claim.ClaimRecord;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobShards;
 import dev.dblock.job.schedule.JobEngine.JobRecords;
 import dev.dblock.job.schedule.ScheduledJobs.WhenUnlocked;
 import dev.dblock.job.trigger.MovedClock;
@@ -63,11 +68,15 @@ class ScheduledJobOperationsTests {
 
 	private @Nullable String lock = "job";
 
+	private final List<Set<String>> readTogether = new ArrayList<>();
+
+	private JobEngine engine;
+
 	private JobTask job;
 
 	@BeforeEach
 	void schedule() {
-		JobEngine engine = new JobEngine(new JobRecords() {
+		this.engine = new JobEngine(new JobRecords() {
 
 			@Override
 			public Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
@@ -76,6 +85,13 @@ class ScheduledJobOperationsTests {
 					throw ScheduledJobOperationsTests.this.failure;
 				}
 				return Optional.ofNullable(ScheduledJobOperationsTests.this.status);
+			}
+
+			@Override
+			public Map<String, ClaimRecord.Status> findAll(Map<String, Claim.Key> keys, @Nullable Duration limit) {
+				ScheduledJobOperationsTests.this.readTogether.add(keys.keySet());
+				return Map.of("job (shard 2)", new JobStatus("job (shard 2)",
+						List.of(run(PLANNED, JobRun.Outcome.SUCCEEDED)), false, null, null, null, null, LATER));
 			}
 
 		});
@@ -91,7 +107,7 @@ class ScheduledJobOperationsTests {
 			}
 
 		};
-		this.jobs.add("task", this.jobs.method("bean", getClass(), "run", () -> declaration(engine)));
+		this.jobs.add("task", this.jobs.method("bean", getClass(), "run", () -> declaration(0)));
 		StoreClock clock = new StoreClock(this.time::nanoTime);
 		clock.learn(this.time.instant(), clock.nanoTime(), this.time);
 		this.job = this.jobs.captured(task, null, new JobTask(task, this.jobs.of(task), this.scheduler, clock));
@@ -102,9 +118,9 @@ class ScheduledJobOperationsTests {
 		trigger.getValue().nextExecution(new SimpleTriggerContext(this.time));
 	}
 
-	private JobMethod.Declaration declaration(JobEngine engine) {
-		return new JobMethod.Declaration(null, this.lock, "job", engine, false, false, Duration.ofHours(1), null, null,
-				null, WhenClockChanges.AS_PLANNED, null, 0, 1);
+	private JobMethod.Declaration declaration(int shards) {
+		return new JobMethod.Declaration(null, this.lock, "job", this.engine, false, false, Duration.ofHours(1), null,
+				null, null, WhenClockChanges.AS_PLANNED, null, shards, 1);
 	}
 
 	private JobInfo at(Instant now, @Nullable String pausedBy, JobRun... runs) {
@@ -121,6 +137,22 @@ class ScheduledJobOperationsTests {
 		this.jobs.close();
 		assertThat(this.jobs.scheduled()).isEmpty();
 		assertThat(this.job.plans().different()).hasSize(1);
+	}
+
+	@Test
+	void shardsOfAllPlannedTimesAreReadTogether() {
+		ScheduledJobs jobs = new ScheduledJobs(Map.of(), WhenUnlocked.IGNORE);
+		jobs.method("bean", getClass(), "run", () -> declaration(3)).capture();
+		JobRun begun = new JobRun("job", PLANNED, 1, PLANNED, PLANNED, JobRun.Outcome.SUCCEEDED, "another", 1, null,
+				null, null, 3);
+		JobRun earlier = new JobRun("job", PLANNED.minusSeconds(60), 1, PLANNED, PLANNED, JobRun.Outcome.SUCCEEDED,
+				"another", 1, null, null, null, 2);
+		this.status = new JobStatus("job", List.of(begun, earlier), false, null, null, null, null, LATER);
+		JobInfo found = new ScheduledJobOperations(List.of(jobs)).find("job").orElseThrow();
+		assertThat(this.readTogether).containsExactly(Set.of("job (shard 1)", "job (shard 2)", "job (shard 3)"));
+		assertThat(found.shards()).extracting(JobShards::describe)
+			.containsExactly("1 of 3 succeeded, 2 open", "0 of 2 succeeded, 2 missed");
+		assertThat(this.asked).isOne();
 	}
 
 	@Test
@@ -153,10 +185,9 @@ class ScheduledJobOperationsTests {
 
 	@Test
 	void jobWhoseLockIsNotKnownYetIsListedAndNotChanged() {
-		JobEngine engine = (JobEngine) this.jobs.jobs().get(0).declaration().engine();
 		this.lock = null;
 		ScheduledJobs others = new ScheduledJobs(Map.of(), WhenUnlocked.LOG);
-		others.method("bean", getClass(), "run", () -> declaration(engine)).capture();
+		others.method("bean", getClass(), "run", () -> declaration(0)).capture();
 		ScheduledJobOperations operations = new ScheduledJobOperations(List.of(others));
 		JobInfo job = operations.list().get(0);
 		assertThat(job.id()).isEqualTo("job");

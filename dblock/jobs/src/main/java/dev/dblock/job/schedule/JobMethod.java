@@ -2,6 +2,10 @@ package dev.dblock.job.schedule;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
@@ -344,6 +348,29 @@ public final class JobMethod {
 
 		Optional<JobStatus> status(String lock, @Nullable Duration limit) {
 			return records().flatMap((records) -> records.find(lock, key(lock), limit)).map(JobStatus.class::cast);
+		}
+
+		/**
+		 * Read the runs of the shards of the job.
+		 * @param count how many shards
+		 * @param limit how long the server may take to answer; {@code null} for the
+		 * default
+		 * @return the runs of each shard by its number, the latest first
+		 * @throws org.springframework.dao.DataAccessException if the request to the
+		 * server fails
+		 */
+		List<List<JobRun>> runsOfShards(int count, @Nullable Duration limit) {
+			Map<String, Claim.Key> keys = new LinkedHashMap<>();
+			for (int number = 1; number <= count; number++) {
+				String name = Objects.requireNonNull(shard(number).lock());
+				keys.put(name, shard(number).key(name));
+			}
+			Map<String, ClaimRecord.Status> found = records().map((records) -> records.findAll(keys, limit))
+				.orElse(Map.of());
+			return keys.keySet()
+				.stream()
+				.map((name) -> (found.get(name) instanceof JobStatus status) ? status.runs() : List.<JobRun>of())
+				.toList();
 		}
 
 		/**

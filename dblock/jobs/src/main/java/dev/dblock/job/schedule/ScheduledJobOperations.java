@@ -100,7 +100,7 @@ final class ScheduledJobOperations implements JobOperations {
 
 	private static List<JobShards> shards(JobMethod job, List<JobRun> begun) {
 		int most = begun.stream().mapToInt(JobRun::shards).max().orElse(0);
-		List<List<JobRun>> runs = Shards.runsOfEach(job, most);
+		List<List<JobRun>> runs = job.declaration().runsOfShards(most, null);
 		List<JobShards> shards = new ArrayList<>();
 		for (JobRun run : begun) {
 			if (Shards.isBegun(run)) {

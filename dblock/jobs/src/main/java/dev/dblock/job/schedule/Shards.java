@@ -57,6 +57,9 @@ final class Shards {
 
 	private static final int MOST_TIMEOUTS = 3;
 
+	/** The records of a thousand shards have several megabytes. */
+	private static final Duration PATIENCE_PER_SHARD = Duration.ofMillis(5);
+
 	private final JobTask job;
 
 	private final JobMethod method;
@@ -369,7 +372,8 @@ final class Shards {
 		Instant planned = worked.plannedAt();
 		Declaration declaration = this.method.declaration();
 		try {
-			List<List<JobRun>> runs = runsOfEach(this.method, worked.shards());
+			List<List<JobRun>> runs = declaration.runsOfShards(worked.shards(),
+					JobRequest.patience(0).plus(PATIENCE_PER_SHARD.multipliedBy(worked.shards())));
 			JobShards shards = JobShards.of(planned, runs, false, declaration.rerun());
 			boolean last = runs.stream()
 				.flatMap(List::stream)
@@ -386,18 +390,6 @@ final class Shards {
 		catch (DataAccessException ex) {
 			logger.debug("The shards of the job '{}' could not be read", this.method.id(), ex);
 		}
-	}
-
-	/**
-	 * Read the runs of the shards of a job.
-	 * @param count how many shards
-	 * @return the runs of each shard by its number, the latest first
-	 * @throws DataAccessException if a request to the server fails
-	 */
-	static List<List<JobRun>> runsOfEach(JobMethod method, int count) {
-		return IntStream.rangeClosed(1, count)
-			.mapToObj((number) -> runs(new JobMethod(method, number).declaration(), 0))
-			.toList();
 	}
 
 	private static List<JobRun> runs(Declaration declaration, int timeouts) {

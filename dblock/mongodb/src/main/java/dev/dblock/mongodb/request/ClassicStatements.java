@@ -13,6 +13,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import com.mongodb.MongoInterruptedException;
+import com.mongodb.client.FindIterable;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
@@ -397,20 +398,15 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
-	<T> Optional<T> read(StoreRequest store, String name, Claim.Key key,
-			BiFunction<LockDocument, Long, @Nullable T> reading) {
-		return find(store, name, reading);
+	FindIterable<BsonDocument> select(StoreRequest store, BsonDocument filter, Collection<Claim.Key> records) {
+		return store.collection().find(filter);
 	}
 
 	@Override
-	public Optional<LockInfo> find(StoreRequest store, String name) {
-		return find(store, name, LockDocument::toInfo);
-	}
-
-	private <T> Optional<T> find(StoreRequest store, String name, BiFunction<LockDocument, Long, @Nullable T> reading) {
-		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
-		return LockDocument.read(stored, name, store.collectionName())
-			.map((found) -> reading.apply(found, this.clock.read(store).notBefore()));
+	<T> Optional<T> readSelected(StoreRequest store, String name, @Nullable BsonDocument selected,
+			BiFunction<LockDocument, Long, @Nullable T> reading) {
+		return LockDocument.read(selected, name, store.collectionName())
+			.map((lock) -> reading.apply(lock, this.clock.read(store).notBefore()));
 	}
 
 	@Override

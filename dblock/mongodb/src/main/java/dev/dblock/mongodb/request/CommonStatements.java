@@ -1,7 +1,11 @@
 package dev.dblock.mongodb.request;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -11,6 +15,7 @@ import java.util.function.Predicate;
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
+import com.mongodb.client.FindIterable;
 import dev.dblock.LockInfo;
 import dev.dblock.claim.Claim;
 import dev.dblock.claim.ClaimRecord;
@@ -349,9 +354,52 @@ abstract class CommonStatements implements Statements {
 	}
 
 	@Override
-	public final Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
-		return read(store, name, key, (lock, now) -> this.claims.status(key, lock, now));
+	public final Optional<LockInfo> find(StoreRequest store, String name) {
+		return find(store, name, List.of(), LockDocument::toInfo);
 	}
+
+	@Override
+	public final Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key) {
+		return find(store, name, List.of(key), (lock, now) -> this.claims.status(key, lock, now));
+	}
+
+	private <T> Optional<T> find(StoreRequest store, String name, List<Claim.Key> records,
+			BiFunction<LockDocument, Long, @Nullable T> reading) {
+		BsonDocument found = select(store, doc(LockDocument.ID, text(name)), records).first();
+		return readSelected(store, name, found, reading);
+	}
+
+	@Override
+	public final Map<String, ClaimRecord.Status> findRecords(StoreRequest store, Map<String, Claim.Key> keys) {
+		BsonDocument filter = doc(LockDocument.ID, anyOf(keys.keySet(), (name) -> name));
+		// A full batch would require another, empty one
+		List<BsonDocument> selected = select(store, filter, keys.values()).batchSize(keys.size() + 1)
+			.into(new ArrayList<>());
+		Map<String, ClaimRecord.Status> found = new HashMap<>();
+		for (BsonDocument stored : selected) {
+			String name = stored.getString(LockDocument.ID).getValue();
+			Claim.Key key = keys.get(name);
+			// A collation can select a name in another spelling
+			if (key != null) {
+				readSelected(store, name, stored, (lock, now) -> this.claims.status(key, lock, now))
+					.ifPresent((status) -> found.put(name, status));
+			}
+		}
+		return found;
+	}
+
+	/**
+	 * Select documents, with the fields of locks and of some records.
+	 */
+	abstract FindIterable<BsonDocument> select(StoreRequest store, BsonDocument filter, Collection<Claim.Key> records);
+
+	/**
+	 * Read a document that was selected.
+	 * @return what was read; empty if there is no document, or an id alone
+	 * @throws dev.dblock.ForeignDocumentException if the document is not ours
+	 */
+	abstract <T> Optional<T> readSelected(StoreRequest store, String name, @Nullable BsonDocument selected,
+			BiFunction<LockDocument, Long, @Nullable T> reading);
 
 	/**
 	 * Read a record, and confirm it by a write that changes nothing: a majority has what
@@ -361,7 +409,7 @@ abstract class CommonStatements implements Statements {
 	public final Optional<ClaimRecord.Status> findLastingRecord(StoreRequest store, String name, Claim.Key key) {
 		while (true) {
 			RecordRead found = this
-				.<RecordRead>read(store, name, key,
+				.<RecordRead>find(store, name, List.of(key),
 						(lock, now) -> new RecordRead(this.claims.asRead(key, lock),
 								this.claims.status(key, lock, now)))
 				.orElse(null);
@@ -375,12 +423,6 @@ abstract class CommonStatements implements Statements {
 	}
 
 	/**
-	 * Read a document with the record of claims.
-	 */
-	abstract <T> Optional<T> read(StoreRequest store, String name, Claim.Key key,
-			BiFunction<LockDocument, Long, @Nullable T> reading);
-
-	/**
 	 * Record that a claim has expired. A grant or a release since the record was read
 	 * changes it, and then it is read again. A request whose answer was lost can be
 	 * repeated.
@@ -388,7 +430,7 @@ abstract class CommonStatements implements Statements {
 	@Override
 	public final Optional<ClaimRecord.Status> expire(StoreRequest store, String name, ClaimRecord.Request request) {
 		while (true) {
-			ClaimStatements.Expiry expiry = this.<ClaimStatements.Expiry>read(store, name, request.key(),
+			ClaimStatements.Expiry expiry = this.<ClaimStatements.Expiry>find(store, name, List.of(request.key()),
 					(lock, now) -> expiry(request, lock, now))
 				.orElse(null);
 			if (expiry == null) {

@@ -11,6 +11,7 @@ import java.util.function.BiFunction;
 
 import com.mongodb.MongoException;
 import com.mongodb.MongoServerException;
+import com.mongodb.client.FindIterable;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.claim.Claim;
@@ -596,31 +597,26 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	@Override
-	<T> Optional<T> read(StoreRequest store, String name, Claim.Key key,
-			BiFunction<LockDocument, Long, @Nullable T> reading) {
-		ClaimStatements.Fields fields = this.claims.fields(key);
-		BsonDocument projection = PROJECTION.clone().append(fields.record(), new BsonInt32(1));
-		if (fields.origin() != null) {
-			projection.append(fields.origin(), new BsonInt32(1));
+	FindIterable<BsonDocument> select(StoreRequest store, BsonDocument filter, Collection<Claim.Key> records) {
+		BsonDocument projection = PROJECTION.clone().append(NOTHING_FIELD, NOTHING_THERE);
+		for (Claim.Key key : records) {
+			ClaimStatements.Fields fields = this.claims.fields(key);
+			projection.append(fields.record(), new BsonInt32(1));
+			if (fields.origin() != null) {
+				projection.append(fields.origin(), new BsonInt32(1));
+			}
 		}
-		return find(store, name, projection, reading);
+		return store.collection().find(filter).projection(projection);
 	}
 
 	@Override
-	public Optional<LockInfo> find(StoreRequest store, String name) {
-		return find(store, name, PROJECTION.clone(), LockDocument::toInfo);
-	}
-
-	private static <T> Optional<T> find(StoreRequest store, String name, BsonDocument projection,
+	<T> Optional<T> readSelected(StoreRequest store, String name, @Nullable BsonDocument selected,
 			BiFunction<LockDocument, Long, @Nullable T> reading) {
-		BsonDocument found = store.collection()
-			.find(doc(LockDocument.ID, text(name)))
-			.projection(projection.append(NOTHING_FIELD, NOTHING_THERE))
-			.first();
-		if (found == null || found.getBoolean(NOTHING_FIELD).getValue()) {
+		if (selected == null || selected.getBoolean(NOTHING_FIELD).getValue()) {
 			return Optional.empty();
 		}
-		return LockDocument.read(found, name, store.collectionName()).map((lock) -> reading.apply(lock, now(found)));
+		return LockDocument.read(selected, name, store.collectionName())
+			.map((lock) -> reading.apply(lock, now(selected)));
 	}
 
 	@Override

@@ -46,6 +46,8 @@ public interface Statements {
 
 	Optional<ClaimRecord.Status> findRecord(StoreRequest store, String name, Claim.Key key);
 
+	Map<String, ClaimRecord.Status> findRecords(StoreRequest store, Map<String, Claim.Key> keys);
+
 	Optional<ClaimRecord.Status> findLastingRecord(StoreRequest store, String name, Claim.Key key);
 
 	Optional<LockInfo> find(StoreRequest store, String name);
