@@ -30,8 +30,8 @@ final class AnotherProcess implements AutoCloseable {
 
 	static AnotherProcess start(Class<?> main, String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-						System.getProperty("java.class.path"), main.getName()));
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
+						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), main.getName()));
 		command.addAll(List.of(arguments));
 		Path errors = Files.createTempFile("another-process", ".err");
 		return new AnotherProcess(new ProcessBuilder(command).redirectError(errors.toFile()).start(), errors);

@@ -36,7 +36,8 @@ class AheadOfTimeIT {
 	void start() throws IOException {
 		this.log = this.folder.resolve("log");
 		this.sample = new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-Dspring.aot.enabled=true", "-jar", System.getProperty("sample.jar"), "--server.port=0",
+				"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dspring.aot.enabled=true", "-jar",
+				System.getProperty("sample.jar"), "--server.port=0",
 				"--sample.embedded-mongodb.port=" + Ports.free(1).get(0), "--spring.main.log-startup-info=true"))
 			.redirectErrorStream(true)
 			.redirectOutput(this.log.toFile())

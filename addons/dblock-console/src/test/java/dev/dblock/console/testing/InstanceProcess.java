@@ -26,8 +26,8 @@ public final class InstanceProcess implements AutoCloseable {
 		int port = Ports.free(1).get(0);
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx192m",
-						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), application.getName(),
-						"--server.port=" + port, "--dblock.acquirer=" + name));
+						"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+						application.getName(), "--server.port=" + port, "--dblock.acquirer=" + name));
 		command.addAll(List.of(arguments));
 		return new InstanceProcess(port, new ProcessBuilder(command).inheritIO().start());
 	}
