@@ -23,7 +23,7 @@ import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Locks with several holders, in several instances of an application.
  */
-@OnEachServer
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 @ExtendWith(OutputCaptureExtension.class)
 class PermitsTests {

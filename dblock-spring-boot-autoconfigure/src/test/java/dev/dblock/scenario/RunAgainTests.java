@@ -16,7 +16,7 @@ import dev.dblock.job.schedule.InvalidJobException;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Methods that the holder runs once more for callers of other instances.
  */
-@OnEachServer
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class RunAgainTests {
 

@@ -4,7 +4,6 @@ import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -36,7 +35,7 @@ import dev.dblock.job.schedule.InvalidJobException;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
+import dev.dblock.testing.SameOnEachJdk;
 import dev.dblock.testing.Stubborn;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -67,7 +66,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * Jobs whose planned times have shards, on several instances.
  */
-@OnEachServer
+@SameOnEachJdk
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)

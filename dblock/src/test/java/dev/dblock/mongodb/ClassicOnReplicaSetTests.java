@@ -6,7 +6,7 @@ import dev.dblock.testing.MongoServerTest;
 import dev.dblock.testing.SameOnEachJdk;
 
 @SameOnEachJdk
-@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class ClassicOnReplicaSetTests extends MongoJobContract {
 
 	@Override

@@ -16,6 +16,7 @@ import dev.dblock.job.JobRun;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.OnEachServer;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@OnEachServer
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
 class PipelineOnStandaloneTests extends MongoJobContract {
 

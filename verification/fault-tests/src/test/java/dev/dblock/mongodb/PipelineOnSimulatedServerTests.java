@@ -11,7 +11,6 @@ import dev.dblock.simulation.server.SimulatedDriver;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
 import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.bson.BsonDocument;
@@ -29,7 +28,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The contract of the repository on a real server, with which the simulated server is
  * compared after each command.
  */
-@OnEachServer
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class PipelineOnSimulatedServerTests extends MongoJobContract {

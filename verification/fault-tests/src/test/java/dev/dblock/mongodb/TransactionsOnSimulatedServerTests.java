@@ -12,7 +12,6 @@ import dev.dblock.simulation.server.SimulatedServer;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
 import dev.dblock.testing.SameOnEachJdk;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -29,7 +28,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Transactions on a real server, with which the simulated server is compared after each
  * command.
  */
-@OnEachServer
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class TransactionsOnSimulatedServerTests {
