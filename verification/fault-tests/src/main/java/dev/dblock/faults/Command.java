@@ -29,7 +29,7 @@ enum Command {
 	JOBS("scheduled jobs on five instances whose clocks differ, through faults", "duration", "seed", "only", "jobs",
 			"sharded"),
 
-	UPGRADE("rolling upgrades of the servers under contenders and jobs", "seed", "jobs", "sharded");
+	UPGRADE("rolling upgrades of the servers under contenders and jobs", "seed", "jobs");
 
 	private static final String FOLDER = "folder";
 

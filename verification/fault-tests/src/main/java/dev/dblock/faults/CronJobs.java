@@ -261,7 +261,7 @@ final class CronJobs implements BeanRegistrar {
 	}
 
 	/**
-	 * More of these.
+	 * Eight more jobs whose planned times have shards.
 	 */
 	static class MoreSharded extends Shards {
 

@@ -59,7 +59,10 @@ final class JobFaults {
 		System.out.println("seed " + seed);
 		this.random = new Random(seed);
 		this.jobs = (int) options.number("jobs", 20);
-		this.sharded = (options.number("sharded", 2) > 2) ? 10 : 2;
+		this.sharded = (int) options.number("sharded", 2);
+		if (this.sharded != 2 && this.sharded != 10) {
+			throw new IllegalArgumentException("--sharded is 2 or 10");
+		}
 	}
 
 	private List<JobRound> rounds() {
