@@ -20,7 +20,7 @@ import dev.dblock.scenario.SentCommands.Sent;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
+import dev.dblock.testing.SameOnEachJdk;
 import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Transactions of a holder that another one has overtaken, while it still believes in its
  * lease.
  */
-@OnEachServer
+@SameOnEachJdk
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class FencedTransactionTests {

@@ -15,7 +15,7 @@ import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import dev.dblock.testing.OnEachServer;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Instances that ask for the planned times of a job that takes no time.
  */
-@OnEachServer
+@SameOnEachJdk
 @Timeout(300)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class PlannedTimesTests {

@@ -13,6 +13,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.job.JobOperations;
+import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The console's endpoint over HTTP, with locks in memory.
  */
+@SameOnEachJdk
 class ConsoleEndpointTests {
 
 	private static final String LOCAL = "dblock.mode=local";

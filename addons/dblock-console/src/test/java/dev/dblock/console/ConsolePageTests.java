@@ -12,6 +12,7 @@ import dev.dblock.job.JobOperations;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.bson.Document;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The page in a real browser, with two instances. The console of the second one permits
  * no changes.
  */
+@SameOnEachJdk
 @ExtendWith(Browser.Condition.class)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

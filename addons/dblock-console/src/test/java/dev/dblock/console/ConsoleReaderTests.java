@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.dblock.LockPage;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LockAdministration;
+import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,6 +27,7 @@ import static org.mockito.Mockito.mock;
 /**
  * Requests of pages while the server does not answer.
  */
+@SameOnEachJdk
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ConsoleReaderTests {
 

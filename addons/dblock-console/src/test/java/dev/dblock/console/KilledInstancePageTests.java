@@ -8,6 +8,7 @@ import dev.dblock.console.testing.InstanceProcess;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import dev.dblock.testing.Signals;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The page in a real browser while an instance, in a process of its own, is killed. A run
  * of the statements never ends on the first instance, and ends at once on the second.
  */
+@SameOnEachJdk
 @ExtendWith(Browser.Condition.class)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class KilledInstancePageTests {

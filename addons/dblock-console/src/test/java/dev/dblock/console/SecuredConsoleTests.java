@@ -11,6 +11,7 @@ import java.util.Base64;
 
 import dev.dblock.console.testing.Browser;
 import dev.dblock.job.JobOperations;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The console with Spring Security, configured as its page documents.
  */
+@SameOnEachJdk
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SecuredConsoleTests {
 
