@@ -21,7 +21,6 @@ import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import dev.dblock.testing.SameOnEachJdk;
-import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,7 +44,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Transactions of a holder that another one has overtaken, while it still believes in its
  * lease.
  */
-@SameOnEachJdk
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class FencedTransactionTests {

@@ -254,6 +254,8 @@ function showJob(row, job) {
 	put(pause, job.paused ? 'Resume' : 'Pause');
 	pause.setAttribute('aria-label', `${pause.textContent} ${job.id}`);
 	pause.parentElement.hidden = !state.jobsPath;
+	// A job with shards cannot be run manually
+	partOf(row, 'run').hidden = Boolean(job.shards?.length);
 	const last = partOf(row, 'last');
 	put(last, job.problem ? `The runs cannot be read: ${job.problem}` : job.runs[0] ? latest(job) : 'no run yet');
 	const ended = shardsOf(job, job.runs[0]);

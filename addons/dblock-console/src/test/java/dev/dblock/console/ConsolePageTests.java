@@ -102,6 +102,15 @@ class ConsolePageTests {
 	}
 
 	@Test
+	void jobWithShardsIsPausedAndNotRunManually() {
+		open(this.one);
+		await(() -> assertThat(this.browser.text("[data-key=archive] summary")).contains(" shards "));
+		assertThat(this.browser.find("[data-key=archive] [data-part=pause]").isDisplayed()).isTrue();
+		assertThat(this.browser.find("[data-key=archive] [data-part=run]").isDisplayed()).isFalse();
+		assertThat(this.browser.find("[data-key=closing] [data-part=run]").isDisplayed()).isTrue();
+	}
+
+	@Test
 	void nextTimeIsInTheZoneOfItsSchedule() {
 		open(this.two);
 		assertThat(this.browser.text("[data-key=closing] [data-part=schedule]").lines())
