@@ -160,8 +160,12 @@ final class JobTask {
 
 	private @Nullable ScheduledFuture<?> schedule(JobPlan plan, Runnable action) {
 		this.plan = plan;
-		this.future = this.onlyOnRequest ? new NoFiring()
-				: this.scheduler.schedule(new StandInTask(this.task, action), plan.watched());
+		return schedule(plan.watched(), action);
+	}
+
+	private @Nullable ScheduledFuture<?> schedule(Trigger trigger, Runnable action) {
+		this.future = this.onlyOnRequest ? new NoFiring(this)
+				: this.scheduler.schedule(new StandInTask(this.task, action), trigger);
 		return this.future;
 	}
 
@@ -170,8 +174,10 @@ final class JobTask {
 	 */
 	ScheduledFuture<?> once(Instant start) {
 		checkNoShards();
-		return this.onlyOnRequest ? new NoFiring()
-				: this.scheduler.schedule(new StandInTask(this.task, () -> fire(null)), start);
+		// By a trigger, since the future of a call that is over refers to its task no
+		// longer, and an operator can request another call
+		return Objects.requireNonNull(
+				schedule((called) -> (called.lastScheduledExecution() == null) ? start : null, () -> fire(null)));
 	}
 
 	private void checkNoShards() {

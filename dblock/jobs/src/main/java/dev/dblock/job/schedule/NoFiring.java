@@ -6,9 +6,17 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The future of a schedule that does not fire.
+ * The future of a schedule that does not fire. It refers to the task, as that of a
+ * scheduler does: {@link ScheduledJobs} has only weak references to tasks.
  */
 final class NoFiring extends CompletableFuture<Object> implements ScheduledFuture<Object> {
+
+	@SuppressWarnings("unused")
+	private final JobTask task;
+
+	NoFiring(JobTask task) {
+		this.task = task;
+	}
 
 	@Override
 	public long getDelay(TimeUnit unit) {
