@@ -217,6 +217,54 @@ class FencedTransactionTests {
 		assertThat(stale.release()).isFalse();
 	}
 
+	/**
+	 * The driver sends no roll-back from an interrupted thread, so the next holder would
+	 * wait until the server ends the transaction.
+	 */
+	@Test
+	void interruptedThreadRollsBack() {
+		hold();
+		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
+			order();
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("rolled back");
+		}));
+		assertInterruptedAfter("abortTransaction");
+		assertThat(orders()).isZero();
+	}
+
+	@Test
+	void interruptedThreadCommits() {
+		hold();
+		inTransaction(() -> {
+			order();
+			Thread.currentThread().interrupt();
+		});
+		assertInterruptedAfter("commitTransaction");
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void interruptedThreadRollsBackWhenItsCommitIsRefused(boolean known) {
+		assertLost(() -> inTransaction(() -> {
+			LockHandle stale = this.locks.acquire("stock");
+			order();
+			overtake();
+			if (known) {
+				assertLost(stale::renew);
+			}
+			Thread.currentThread().interrupt();
+		}));
+		assertInterruptedAfter("abortTransaction");
+		assertThat(orders()).isZero();
+	}
+
+	private void assertInterruptedAfter(String command) {
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.application.commands().answers(command)).isOne();
+	}
+
 	@Test
 	void locksOnAClientOfTheirOwnFenceTheTransactionsOfTheApplication() {
 		FencedApplication application = FencedApplication.start(this.instances, "dedicated", "dblock.lease=10m",

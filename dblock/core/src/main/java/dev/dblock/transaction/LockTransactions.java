@@ -225,11 +225,17 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * End a transaction whose outcome is not reported to any listener, because a listener
-	 * has failed before the roll-back or before the commit attempt.
+	 * Follow what is not reported to listeners: that a commit begins or is refused before
+	 * its listeners are called, and that one of them has failed before the roll-back or
+	 * before the commit attempt.
 	 */
 	private TransactionSynchronization completion(TransactionExecution execution, OpenTransaction transaction) {
 		return new TransactionSynchronization() {
+
+			@Override
+			public void beforeCompletion() {
+				transaction.beforeCompletion();
+			}
 
 			@Override
 			public void afterCompletion(int status) {

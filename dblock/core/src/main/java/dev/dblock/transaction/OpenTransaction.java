@@ -5,6 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Written;
+import dev.dblock.support.LossInterrupts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,8 @@ public final class OpenTransaction {
 	private boolean committing;
 
 	private volatile boolean ended;
+
+	private LossInterrupts.@Nullable Aside interrupt;
 
 	public OpenTransaction(Fencing fencing, boolean readOnly, @Nullable OpenTransaction outer) {
 		this.fencing = fencing;
@@ -142,6 +145,17 @@ public final class OpenTransaction {
 	}
 
 	/**
+	 * Put an interrupt of this thread aside until the end of a transaction under a lock.
+	 * MongoDB's driver would not send the roll-back, without an error, and the next
+	 * holder would wait until the server ends the transaction.
+	 */
+	void beforeCompletion() {
+		if (this.interrupt == null && !standsAlone()) {
+			this.interrupt = LossInterrupts.putAside();
+		}
+	}
+
+	/**
 	 * Check the locks and write the fences at the last moment before the commit. Any
 	 * exception makes Spring roll back.
 	 */
@@ -214,6 +228,9 @@ public final class OpenTransaction {
 	void end() {
 		if (!this.ended) {
 			this.ended = true;
+			if (this.interrupt != null) {
+				this.interrupt.close();
+			}
 			this.leases.forEach(FencedLease::end);
 		}
 	}
