@@ -16,6 +16,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
 import dev.dblock.scenario.SentCommands.Sent;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -34,6 +35,8 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import org.springframework.data.mongodb.core.query.Criteria;
 import org.springframework.data.mongodb.core.query.Query;
 import org.springframework.data.mongodb.core.query.Update;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -236,10 +239,20 @@ class FencedTransactionTests {
 	@Test
 	void interruptedThreadCommits() {
 		hold();
+		boolean[] seen = new boolean[1];
 		inTransaction(() -> {
 			order();
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					seen[0] = Thread.currentThread().isInterrupted();
+				}
+
+			});
 			Thread.currentThread().interrupt();
 		});
+		assertThat(seen[0]).as("interrupted after the commit").isTrue();
 		assertInterruptedAfter("commitTransaction");
 		assertThat(orders()).isEqualTo(1);
 	}
@@ -257,6 +270,19 @@ class FencedTransactionTests {
 			Thread.currentThread().interrupt();
 		}));
 		assertInterruptedAfter("abortTransaction");
+		assertThat(orders()).isZero();
+	}
+
+	@Test
+	void lossThatRefusesACommitInterruptsAfterTheRollback() {
+		LockOptions options = LockOptions.defaults().whenLost(WhenLost.INTERRUPT);
+		assertLost(() -> this.locks.execute("stock", options, () -> {
+			assertLost(() -> inTransaction(() -> {
+				order();
+				overtake();
+			}));
+			assertInterruptedAfter("abortTransaction");
+		}));
 		assertThat(orders()).isZero();
 	}
 

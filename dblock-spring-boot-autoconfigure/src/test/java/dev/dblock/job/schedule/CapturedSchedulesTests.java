@@ -100,7 +100,9 @@ class CapturedSchedulesTests {
 			await().atMost(LONG).until(() -> !engine.asked("once").isEmpty());
 			// What only weak references lead to would be gone
 			System.gc();
-			assertThat(context.getBean(JobOperations.class).runNow("once").outcome()).isEqualTo(Outcome.STARTED);
+			JobOperations operations = context.getBean(JobOperations.class);
+			assertThat(operations.runNow("once").outcome()).isEqualTo(Outcome.STARTED);
+			assertThat(operations.runNow("never").outcome()).isEqualTo(Outcome.STARTED);
 			assertThat(engine.asked("once")).hasSize(2).extracting(JobEngine.Asked::firing).containsOnlyNulls();
 			await().atMost(LONG).until(() -> engine.firings("retried").size() >= 4);
 			assertThat(engine.firings("retried").subList(0, 3)).extracting(JobFiring::id)
@@ -495,6 +497,11 @@ class CapturedSchedulesTests {
 		@Scheduled(initialDelay = 100)
 		@DistributedLock(name = "once")
 		void once() {
+		}
+
+		@Scheduled(cron = "0 0 0 30 2 *")
+		@DistributedLock(name = "never")
+		void never() {
 		}
 
 		@Scheduled(cron = "* * * * * *")

@@ -225,9 +225,9 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * Follow what is not reported to listeners: that a commit begins or is refused before
-	 * its listeners are called, and that one of them has failed before the roll-back or
-	 * before the commit attempt.
+	 * Follow what is not reported to listeners, or too late: that a transaction is about
+	 * to end or has ended, and that a listener has failed before the roll-back or before
+	 * the commit attempt.
 	 */
 	private TransactionSynchronization completion(TransactionExecution execution, OpenTransaction transaction) {
 		return new TransactionSynchronization() {
@@ -238,7 +238,14 @@ public final class LockTransactions {
 			}
 
 			@Override
+			public void afterCommit() {
+				// Before what other synchronizations do now
+				transaction.completed();
+			}
+
+			@Override
 			public void afterCompletion(int status) {
+				transaction.completed();
 				if (status == STATUS_UNKNOWN && !transaction.isCommitting()) {
 					end(execution, OpenTransaction::end);
 				}

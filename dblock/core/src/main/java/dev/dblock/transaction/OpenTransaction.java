@@ -145,13 +145,22 @@ public final class OpenTransaction {
 	}
 
 	/**
-	 * Put an interrupt of this thread aside until the end of a transaction under a lock.
-	 * MongoDB's driver would not send the roll-back, without an error, and the next
-	 * holder would wait until the server ends the transaction.
+	 * Put an interrupt of this thread aside until a transaction under a lock is
+	 * completed. MongoDB's driver would not send the roll-back, without an error, and the
+	 * next holder would wait until the server ends the transaction.
 	 */
 	void beforeCompletion() {
-		if (this.interrupt == null && !standsAlone()) {
+		if (!standsAlone()) {
 			this.interrupt = LossInterrupts.putAside();
+		}
+	}
+
+	/**
+	 * Restore the interrupt of this thread.
+	 */
+	void completed() {
+		if (this.interrupt != null) {
+			this.interrupt.close();
 		}
 	}
 
@@ -160,6 +169,19 @@ public final class OpenTransaction {
 	 * exception makes Spring roll back.
 	 */
 	public void beforeCommit() {
+		try {
+			checkAndWrite();
+		}
+		finally {
+			// A loss that was just found has interrupted this thread
+			if (this.interrupt != null) {
+				this.interrupt.take();
+			}
+		}
+		this.committing = true;
+	}
+
+	private void checkAndWrite() {
 		if (this.failure != null) {
 			throw this.failure;
 		}
@@ -168,7 +190,6 @@ public final class OpenTransaction {
 			this.leases.forEach(FencedLease::check);
 			this.leases.forEach(this::write);
 		}
-		this.committing = true;
 	}
 
 	/**
@@ -228,9 +249,6 @@ public final class OpenTransaction {
 	void end() {
 		if (!this.ended) {
 			this.ended = true;
-			if (this.interrupt != null) {
-				this.interrupt.close();
-			}
 			this.leases.forEach(FencedLease::end);
 		}
 	}

@@ -96,7 +96,7 @@ final class JobTask {
 	/**
 	 * Schedule a task that is called at the times that a trigger plans.
 	 */
-	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
+	ScheduledFuture<?> byTrigger(Trigger trigger) {
 		this.methods.stream()
 			.filter(JobMethod::isSharded)
 			.findFirst()
@@ -151,22 +151,26 @@ final class JobTask {
 		checkNoShards();
 		JobPlan plan = new JobPlan(JobPlan.describe(schedule), new PeriodicJobTrigger(schedule, start, this.clock),
 				this.clock, own());
-		return Objects.requireNonNull(schedule(plan, () -> {
+		return schedule(plan, () -> {
 			if (plan.isDue()) {
 				fire(schedule);
 			}
-		}));
+		});
 	}
 
-	private @Nullable ScheduledFuture<?> schedule(JobPlan plan, Runnable action) {
+	private ScheduledFuture<?> schedule(JobPlan plan, Runnable action) {
 		this.plan = plan;
 		return schedule(plan.watched(), action);
 	}
 
-	private @Nullable ScheduledFuture<?> schedule(Trigger trigger, Runnable action) {
-		this.future = this.onlyOnRequest ? new NoFiring(this)
+	private ScheduledFuture<?> schedule(Trigger trigger, Runnable action) {
+		ScheduledFuture<?> future = this.onlyOnRequest ? null
 				: this.scheduler.schedule(new StandInTask(this.task, action), trigger);
-		return this.future;
+		if (future == null) {
+			future = new NoFiring(this);
+		}
+		this.future = future;
+		return future;
 	}
 
 	/**

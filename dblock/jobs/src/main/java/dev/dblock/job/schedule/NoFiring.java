@@ -6,8 +6,9 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The future of a schedule that does not fire. It refers to the task, as that of a
- * scheduler does: {@link ScheduledJobs} has only weak references to tasks.
+ * The future of a schedule that does not fire: in tests, or since its trigger plans
+ * nothing. It refers to the task, to which {@link ScheduledJobs} has only a weak
+ * reference.
  */
 final class NoFiring extends CompletableFuture<Object> implements ScheduledFuture<Object> {
 

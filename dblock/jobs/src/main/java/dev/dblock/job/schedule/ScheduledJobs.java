@@ -56,7 +56,10 @@ public final class ScheduledJobs {
 
 	private final List<Task> tasks = new CopyOnWriteArrayList<>();
 
-	/** Weak, since the scheduler refers to a task for as long as it is scheduled. */
+	/**
+	 * Weak, since the future of a schedule, which Spring keeps with the bean, refers to
+	 * its task.
+	 */
 	private final Set<JobTask> live = weakSet();
 
 	/** The scheduled methods without a lock that are not reported yet, by task. */
