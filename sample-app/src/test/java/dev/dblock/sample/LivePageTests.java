@@ -120,6 +120,7 @@ class LivePageTests {
 		this.browser.find("[data-key=reminders] [data-part=pause]").click();
 		await(() -> assertThat(this.browser.text("[data-key=reminders] .next"))
 			.startsWith("paused by the console of two"));
+		assertThat(this.browser.errorsWithout(this.one)).isEmpty();
 	}
 
 	@Test

@@ -64,7 +64,7 @@ final class JobScheduler implements TaskScheduler {
 				: this.scheduler.schedule(other(task), trigger);
 	}
 
-	private @Nullable ScheduledFuture<?> byTrigger(JobTask job, Trigger trigger) {
+	private ScheduledFuture<?> byTrigger(JobTask job, Trigger trigger) {
 		ScheduledFuture<?> future = job.byTrigger(trigger);
 		if (this.jobs.isChecked()) {
 			this.jobs.addedLate(job);

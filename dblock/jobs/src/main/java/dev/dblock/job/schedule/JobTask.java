@@ -180,8 +180,7 @@ final class JobTask {
 		checkNoShards();
 		// By a trigger, since the future of a call that is over refers to its task no
 		// longer, and an operator can request another call
-		return Objects.requireNonNull(
-				schedule((called) -> (called.lastScheduledExecution() == null) ? start : null, () -> fire(null)));
+		return schedule((called) -> (called.lastScheduledExecution() == null) ? start : null, () -> fire(null));
 	}
 
 	private void checkNoShards() {
