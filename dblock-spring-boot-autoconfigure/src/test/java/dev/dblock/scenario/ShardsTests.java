@@ -17,6 +17,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import com.mongodb.MongoNamespace;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockOptions;
@@ -32,6 +33,7 @@ import dev.dblock.job.event.JobMissedEvent;
 import dev.dblock.job.event.JobShardsOverEvent;
 import dev.dblock.job.event.JobStartedEvent;
 import dev.dblock.job.schedule.InvalidJobException;
+import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -163,7 +165,8 @@ class ShardsTests {
 		JobInfo shard = jobs.find("report (shard 3)").orElseThrow();
 		assertThat(shard.runs().get(0).shards()).isEqualTo(6);
 		assertThat(shard.shards()).isEmpty();
-		assertThatIllegalArgumentException().isThrownBy(() -> jobs.pause("report (shard 3)", "operator"));
+		assertThatIllegalArgumentException().isThrownBy(() -> jobs.pause("report (shard 3)", "operator"))
+			.withMessage("'report (shard 3)' is a shard; use the job 'report'");
 		assertThat(context.getBean(JobOperations.class).ids()).containsExactly("report");
 		assertThat(this.instances.document("report (shard 3)")
 			.getEmbedded(List.of("jobs", "report (shard 3)", "last"), Document.class)).containsEntry("shards", 6);
@@ -213,6 +216,76 @@ class ShardsTests {
 		assertThat(OVER).extracting(JobShards::describe).containsExactly("3 of 3 succeeded");
 		assertThat(RAN).extracting((ran) -> ran.run().shard()).containsExactlyInAnyOrder(1, 3);
 		assertThat(BEGUN).isEmpty();
+	}
+
+	@Test
+	void anInstanceThatStartsContinuesWithTheShardsThoughTheJobWasPausedMeanwhile() throws Exception {
+		ZonedDateTime planned = ZonedDateTime.now().minusMinutes(2).truncatedTo(ChronoUnit.SECONDS);
+		JobOperations operator = start("operator", "cron=0 0 0 1 1 *").getBean(JobOperations.class);
+		Instance before = this.instances.start("before");
+		JobFiring begins = JobFiring.at(planned.toInstant()).shards(3);
+		before.locks().acquire("report", LockOptions.defaults().claim(begins)).release();
+		operator.pause("report", "operator");
+		start("after", "cron=" + planned.format(DateTimeFormatter.ofPattern("s m H d M")) + " *");
+		Instances.eventually().until(() -> !OVER.isEmpty());
+		assertThat(OVER).extracting(JobShards::describe).containsExactly("3 of 3 succeeded");
+		assertThat(BEGUN).isEmpty();
+	}
+
+	@Test
+	void anInstanceThatCatchesUpFinishesTheShardsOfThePlannedTimeBeforeFirst() throws Exception {
+		ZonedDateTime planned = ZonedDateTime.now().minusMinutes(3).truncatedTo(ChronoUnit.SECONDS);
+		Instance before = this.instances.start("before");
+		JobFiring begins = JobFiring.at(planned.toInstant()).shards(3);
+		before.locks().acquire("report", LockOptions.defaults().claim(begins)).release();
+		before.locks().acquire("report (shard 2)", LockOptions.defaults().claim(begins)).release();
+		start("after", "cron=" + planned.getSecond() + " * * * * *", "dblock.jobs.report.when-missed=run");
+		Instances.eventually().until(() -> OVER.size() >= 2);
+		assertThat(OVER).extracting(JobShards::describe).startsWith("3 of 3 succeeded", "6 of 6 succeeded");
+		List<JobShards> over = List.copyOf(OVER);
+		assertThat(over.get(0).plannedAt()).isEqualTo(planned.toInstant());
+		assertThat(over.get(1).plannedAt()).isAfterOrEqualTo(planned.plusMinutes(2).toInstant());
+	}
+
+	@Test
+	void ofMoreBeginningsThanTheRecordHasTheEarlierOnesAreMentioned(CapturedOutput output) throws Exception {
+		Instant planned = evenSecondBefore(120);
+		Instance before = this.instances.start("before");
+		before.locks()
+			.acquire("report (shard 1)", LockOptions.defaults().claim(JobFiring.at(planned).shards(1)))
+			.release();
+		for (int i = 0; i < 30; i++) {
+			JobFiring begins = JobFiring.at(planned.plusSeconds(2 * i)).shards(1);
+			before.locks().acquire("report", LockOptions.defaults().claim(begins)).release();
+		}
+		start("after", "shards=1");
+		Instances.eventually().until(() -> !OVER.isEmpty());
+		assertThat(output.toString().lines()).filteredOn((line) -> line.contains("The job 'report (shard 1)'"))
+			.singleElement()
+			.asString()
+			.contains("19 planned times and earlier ones, from ");
+	}
+
+	@Test
+	void anInstanceThatIsClosedBeginsNoOtherShard() throws Exception {
+		CountDownLatch working = new CountDownLatch(1);
+		CountDownLatch closing = new CountDownLatch(1);
+		work = (run) -> {
+			working.countDown();
+			Stubborn.await(closing);
+			return true;
+		};
+		ConfigurableApplicationContext context = this.instances.startApplication("instance",
+				ConcurrentApplication.class, "spring.task.scheduling.shutdown.await-termination=true",
+				"spring.task.scheduling.shutdown.await-termination-period=120s");
+		Stubborn.await(working);
+		Thread close = new Thread(context::close);
+		close.start();
+		Instances.eventually().until(() -> close.getState() == Thread.State.TIMED_WAITING);
+		closing.countDown();
+		close.join(TimeUnit.MINUTES.toMillis(2));
+		assertThat(close.isAlive()).isFalse();
+		assertThat(RAN).hasSize(1);
 	}
 
 	// As before a rolling update that introduces shards
@@ -279,6 +352,52 @@ class ShardsTests {
 		assertThat(MISSED).isEmpty();
 	}
 
+	// It does not know what the others have passed over
+	@Test
+	void anInstanceThatStartsWhileOthersWorkReportsNothingAsMissed(CapturedOutput output) {
+		CountDownLatch done = new CountDownLatch(1);
+		Set<Instant> blocked = ConcurrentHashMap.newKeySet();
+		work = (run) -> {
+			if (blocked.isEmpty() || blocked.contains(run.plannedAt())) {
+				blocked.add(run.plannedAt());
+				Stubborn.await(done);
+			}
+			return true;
+		};
+		ConfigurableApplicationContext one = start("one", "shards=2");
+		start("two", "shards=2");
+		Instances.eventually().until(() -> RAN.size() == 2);
+		Instant planned = blocked.iterator().next();
+		JobOperations jobs = one.getBean(JobOperations.class);
+		Instances.eventually().until(() -> jobs.find("report").orElseThrow().at().isAfter(planned.plusSeconds(5)));
+		start("three", "shards=2");
+		Instances.eventually().until(() -> BEGUN.size() >= 2);
+		done.countDown();
+		Instances.eventually().until(() -> OVER.size() >= 2);
+		assertThat(output).contains("The job 'report' skipped")
+			.contains("the shards of an earlier planned time were in progress");
+		assertThat(MISSED).isEmpty();
+	}
+
+	@Test
+	void theEndOfAPlannedTimeIsReportedThoughTheShardsCannotBeReadAtOnce(MongoServer server) {
+		CountDownLatch ending = new CountDownLatch(1);
+		work = (run) -> {
+			Stubborn.await(ending);
+			return true;
+		};
+		start("instance", "cron=0/20 * * * * *", "shards=1");
+		Instances.eventually().until(() -> !RAN.isEmpty());
+		MongoNamespace locks = this.instances.documents().getNamespace();
+		server.failCommand(FailCommand.on("find")
+			.forCollection(locks.getDatabaseName(), locks.getCollectionName())
+			.errorCode(11601)
+			.times(2));
+		ending.countDown();
+		Instances.eventually().until(() -> !OVER.isEmpty());
+		assertThat(OVER.peek().plannedAt()).isEqualTo(RAN.peek().run().plannedAt());
+	}
+
 	@Test
 	void aPausedJobBeginsNoPlannedTime() {
 		ConfigurableApplicationContext context = start("instance");
@@ -322,7 +441,7 @@ class ShardsTests {
 	@ParameterizedTest
 	@ValueSource(classes = { FixedRateApplication.class, MonoApplication.class, AsyncApplication.class,
 			TwoSchedulesApplication.class, NamedByExpressionApplication.class, PermitsApplication.class,
-			ConcurrencyAloneApplication.class, ConditionalApplication.class })
+			ConcurrencyAloneApplication.class, ConditionalApplication.class, SharedLockApplication.class })
 	void aMethodThatCannotHaveShardsIsRefusedAtStart(Class<?> application) {
 		assertThatExceptionOfType(InvalidJobException.class)
 			.isThrownBy(() -> this.instances.startApplication("instance", application))
@@ -459,6 +578,25 @@ class ShardsTests {
 		@DistributedLock(name = "report", permits = 2, leaseSeconds = 2)
 		@JobPolicy(shards = 6)
 		public void report() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class SharedLockApplication {
+
+		@Scheduled(cron = "0/2 * * * * *")
+		@DistributedLock(name = "report", leaseSeconds = 2)
+		@JobPolicy(shards = 6)
+		public void report() {
+		}
+
+		@Scheduled(cron = "0/2 * * * * *")
+		@DistributedLock(name = "report", leaseSeconds = 2)
+		@JobPolicy(id = "other")
+		public void other() {
 		}
 
 	}

@@ -43,7 +43,8 @@ public interface JobOperations {
 	 * run that has already started continues.
 	 * @param jobId the id of the job
 	 * @param by the operator that pauses it
-	 * @throws IllegalArgumentException if this application has no such job
+	 * @throws IllegalArgumentException if this application has no such job, or it is a
+	 * shard of one
 	 * @throws IllegalStateException if its lock is not known yet, because only a call
 	 * determines its name, or if locking is disabled
 	 */
@@ -53,7 +54,8 @@ public interface JobOperations {
 	 * Resume a job on all instances, from its next planned time.
 	 * @param jobId the id of the job
 	 * @return whether it was paused
-	 * @throws IllegalArgumentException if this application has no such job
+	 * @throws IllegalArgumentException if this application has no such job, or it is a
+	 * shard of one
 	 * @throws IllegalStateException if its lock is not known yet, because only a call
 	 * determines its name
 	 */
@@ -65,7 +67,8 @@ public interface JobOperations {
 	 * paused job is run as well.
 	 * @param jobId the id of the job
 	 * @return whether it has started; waits up to five seconds for that
-	 * @throws IllegalArgumentException if this application has no such job
+	 * @throws IllegalArgumentException if this application has no such job, or it is a
+	 * shard of one
 	 */
 	ManualRun runNow(String jobId);
 

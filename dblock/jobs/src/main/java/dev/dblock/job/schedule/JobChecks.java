@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.schedule.JobMethod.Declaration;
@@ -109,6 +110,7 @@ final class JobChecks {
 			try {
 				check(method, method.declaration(), task, methods.size() > 1, findings);
 				checkId(method, findings);
+				checkLock(method, findings);
 			}
 			catch (IllegalArgumentException ex) {
 				findings.add(method.place() + ": " + ex.getMessage());
@@ -148,11 +150,42 @@ final class JobChecks {
 	 */
 	private void checkId(JobMethod method, Set<String> findings) {
 		String id = method.declaration().storedId();
+		String places = places(method, (other) -> id != null && id.equals(other.storedId()));
+		if (!places.isEmpty()) {
+			findings.add(("%s are different jobs with the same id '%s', so each planned time would run only one of"
+					+ " them; give each its own id with @JobPolicy(id = …)")
+				.formatted(places, id));
+		}
+	}
+
+	/**
+	 * Compare the lock of a job with those of jobs with other ids, if one of them has
+	 * shards.
+	 */
+	private void checkLock(JobMethod method, Set<String> findings) {
+		String lock = method.declaration().lock();
+		String id = method.storedId();
+		String places = places(method,
+				(other) -> lock != null && other.storedId() != null && lock.equals(other.declaration().lock())
+						&& !other.storedId().equals(id) && (method.isSharded() || other.isSharded()));
+		if (!places.isEmpty()) {
+			findings.add(("%s have the same lock '%s', and a job with shards has it only while a planned time begins,"
+					+ " so they would overlap; give each its own lock")
+				.formatted(places, lock));
+		}
+	}
+
+	/**
+	 * Return where a job and other ones are.
+	 * @param condition selects the others
+	 * @return their places; an empty text if there are no others
+	 */
+	private String places(JobMethod method, Predicate<JobMethod> condition) {
 		Set<String> places = new TreeSet<>();
 		for (ScheduledJobs context : this.jobs.family()) {
 			boolean own = context == this.jobs;
 			for (JobMethod other : context.scheduled()) {
-				if (other != method && id != null && id.equals(other.storedId())
+				if (other != method && condition.test(other)
 						&& (own || other.declaration().engine() == method.declaration().engine())) {
 					places.add(own ? other.place() : other.place() + " of another application context");
 				}
@@ -160,10 +193,8 @@ final class JobChecks {
 		}
 		if (!places.isEmpty()) {
 			places.add(method.place());
-			findings.add(("%s are different jobs with the same id '%s', so each planned time would run only one of"
-					+ " them; give each its own id with @JobPolicy(id = …)")
-				.formatted(String.join(" and ", places), id));
 		}
+		return String.join(" and ", places);
 	}
 
 }

@@ -307,6 +307,21 @@ final class JobTask {
 	}
 
 	/**
+	 * Request a planned time from before this instance started, after the shards of the
+	 * one before.
+	 * @param last the last run of the record
+	 */
+	void catchUp(JobRun last, Schedule.Planned planned) {
+		if (this.shards != null) {
+			resume(last);
+			fire(planned);
+		}
+		else {
+			call(JobRequest.first(planned));
+		}
+	}
+
+	/**
 	 * Record an answer that has just arrived.
 	 * @param first whether it is the first one to its call. The answer to a repeated
 	 * request repeats the start of the run, so only the first one shows the server's

@@ -81,16 +81,21 @@ final class LookBack {
 		if (this.first.isCancelled() || this.first.latest() != null) {
 			return;
 		}
-		status.filter((found) -> !found.paused() && !found.runs().isEmpty()).ifPresent(this::finish);
+		status.filter((found) -> !found.runs().isEmpty()).ifPresent(this::finish);
 	}
 
 	private void finish(JobStatus status) {
 		JobRun last = status.runs().get(0);
+		if (status.paused()) {
+			// What has begun continues
+			this.first.resume(last);
+			return;
+		}
 		Unrun unrun = (isAsked() && isOfThisSchedule(last)) ? latestUnrun(last, status.resumedAt()) : null;
 		boolean inTime = unrun != null && this.first.now().isBefore(tooLate(unrun));
 		if (unrun != null && inTime && this.declaration.runMissed()) {
 			// The request repeats a crashed run first if the job requires that
-			unrun.task().call(JobRequest.first(new Schedule.Planned(unrun.planned())));
+			unrun.task().catchUp(last, new Schedule.Planned(unrun.planned()));
 			return;
 		}
 		if (this.declaration.rerun() && isRepeatable(last)

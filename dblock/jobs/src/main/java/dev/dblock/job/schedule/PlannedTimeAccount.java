@@ -311,26 +311,34 @@ final class PlannedTimeAccount {
 					method.id(), before.plan(), by.plan(), before.plannedAt());
 			known = PlannedTimes.NONE;
 		}
+		Instant workedUntil = (before != null && Shards.isBegun(before) && !method.isShard())
+				? Shards.workedUntil(method.declaration(), before) : null;
 		List<Instant> times = new ArrayList<>(known.times());
 		if (settled.isMissed()) {
 			times.add(by.plannedAt());
 		}
 		for (int from = 0, to = 0; from < times.size(); from = to) {
-			Cause cause = cause(times.get(from), settled);
-			while (to < times.size() && cause.equals(cause(times.get(to), settled))) {
+			Cause cause = cause(times.get(from), settled, workedUntil);
+			while (to < times.size() && cause.equals(cause(times.get(to), settled, workedUntil))) {
 				to++;
 			}
 			report(method, times.subList(from, to), known.more() && from == 0, cause);
 		}
 	}
 
-	private Cause cause(Instant planned, Settled settled) {
+	/**
+	 * Return why a planned time was not run.
+	 * @param workedUntil until when instances worked on the shards of the planned time
+	 * before; {@code null} if it had none
+	 */
+	private Cause cause(Instant planned, Settled settled, @Nullable Instant workedUntil) {
 		Instant unlocked = this.unlocked;
 		if (unlocked != null && !planned.isAfter(unlocked)) {
 			return new Cause(true, "the condition of its lock was false until " + unlocked);
 		}
 		Instant passedOver = this.passedOver;
-		if (passedOver != null && settled.outage() == null && !planned.isAfter(passedOver)) {
+		if ((passedOver != null && settled.outage() == null && !planned.isAfter(passedOver))
+				|| (workedUntil != null && planned.isBefore(workedUntil))) {
 			return new Cause(true, "the shards of an earlier planned time were in progress");
 		}
 		JobStatus status = settled.status();

@@ -195,8 +195,9 @@ final class ScheduledJobOperations implements JobOperations {
 	}
 
 	private Known require(String jobId) {
-		return known(jobId)
-			.orElseThrow(() -> new IllegalArgumentException("This application has no job with the id '" + jobId + "'"));
+		return known(jobId).orElseThrow(() -> new IllegalArgumentException(
+				shard(jobId).isPresent() ? "'%s' is a shard; use the job '%s'".formatted(jobId, ShardNames.jobOf(jobId))
+						: "This application has no job with the id '" + jobId + "'"));
 	}
 
 	/**

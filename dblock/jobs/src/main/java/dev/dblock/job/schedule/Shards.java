@@ -161,7 +161,7 @@ final class Shards {
 			}
 			proceed();
 		}
-		ofEach.forEach(this::report);
+		ofEach.forEach((run) -> report(run, 0));
 	}
 
 	/**
@@ -248,7 +248,8 @@ final class Shards {
 	}
 
 	/**
-	 * Return the last entry of the record if it is for the requested planned time.
+	 * Return the last entry of the record if it is for the requested planned time, also
+	 * if the job was paused since then.
 	 */
 	private static @Nullable JobRun lastOfSamePlannedTime(Answer answer) {
 		JobRefusal verdict = answer.verdict();
@@ -257,8 +258,8 @@ final class Shards {
 			return null;
 		}
 		return switch (verdict.reason()) {
-			case RUNNING, DONE -> last.plannedAt().equals(planned.at()) ? last : null;
-			case OVERLAPPED, OTHER_ID, NOT_DUE, TOO_LATE, PAUSED -> null;
+			case RUNNING, DONE, PAUSED -> last.plannedAt().equals(planned.at()) ? last : null;
+			case OVERLAPPED, OTHER_ID, NOT_DUE, TOO_LATE -> null;
 		};
 	}
 
@@ -327,8 +328,7 @@ final class Shards {
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The shard {} of the job '{}' could not be settled", number, this.method.id(), ex);
-			Instant latest = this.job.latest();
-			if (latest == null || !latest.isAfter(run.plannedAt())) {
+			if (isLatest(run.plannedAt())) {
 				settleSurplus(run, number, earlier + 1);
 			}
 		}
@@ -367,13 +367,13 @@ final class Shards {
 
 	/**
 	 * Report that a planned time is over if this instance has run the last of its shards.
+	 * @param earlier the number of attempts before
 	 */
-	private void report(JobRun worked) {
+	private void report(JobRun worked, int earlier) {
 		Instant planned = worked.plannedAt();
 		Declaration declaration = this.method.declaration();
 		try {
-			List<List<JobRun>> runs = declaration.runsOfShards(worked.shards(),
-					JobRequest.patience(0).plus(PATIENCE_PER_SHARD.multipliedBy(worked.shards())));
+			List<List<JobRun>> runs = declaration.runsOfShards(worked.shards(), patience(worked.shards(), earlier));
 			JobShards shards = JobShards.of(planned, runs, false, declaration.rerun());
 			boolean last = runs.stream()
 				.flatMap(List::stream)
@@ -389,7 +389,19 @@ final class Shards {
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The shards of the job '{}' could not be read", this.method.id(), ex);
+			if (isLatest(planned)) {
+				this.job.timer()
+					.startBeside(this.job.now().plus(NextFiring.pause(earlier)), () -> report(worked, earlier + 1));
+			}
 		}
+	}
+
+	/**
+	 * Whether no later planned time was fired on this instance.
+	 */
+	private boolean isLatest(Instant planned) {
+		Instant latest = this.job.latest();
+		return latest == null || !latest.isAfter(planned);
 	}
 
 	private static List<JobRun> runs(Declaration declaration, int timeouts) {
@@ -404,11 +416,41 @@ final class Shards {
 		if (planned.times().isEmpty()) {
 			return planned;
 		}
-		Set<Instant> begun = runsOfJob().stream()
+		List<JobRun> runs = runsOfJob();
+		Set<Instant> begun = runs.stream()
 			.filter((run) -> isBegun(run) && run.shards() >= shard.number())
 			.map(JobRun::plannedAt)
 			.collect(Collectors.toSet());
-		return new PlannedTimes(planned.times().stream().filter(begun::contains).toList(), false);
+		// Which planned times had begun before those is no longer recorded
+		Instant recorded = runs.isEmpty() ? null : runs.get(runs.size() - 1).after();
+		boolean more = recorded != null && !planned.times().get(0).isAfter(recorded);
+		return new PlannedTimes(planned.times().stream().filter(begun::contains).toList(), planned.more() || more);
+	}
+
+	/**
+	 * Return until when shards of a planned time were being run.
+	 * @return the end of the last one, the latest possible time if one is still being
+	 * run; {@code null} if none was, or if they could not be read
+	 */
+	static @Nullable Instant workedUntil(Declaration declaration, JobRun begun) {
+		try {
+			return declaration.runsOfShards(begun.shards(), patience(begun.shards(), 0))
+				.stream()
+				.flatMap(List::stream)
+				.filter((run) -> run.plannedAt().equals(begun.plannedAt()))
+				.map((run) -> (run.outcome() == null) ? Instant.MAX : run.endedAt())
+				.filter(Objects::nonNull)
+				.max(Comparator.naturalOrder())
+				.orElse(null);
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The shards of the job '{}' could not be read", begun.jobId(), ex);
+			return null;
+		}
+	}
+
+	private static Duration patience(int shards, int timeouts) {
+		return JobRequest.patience(timeouts).plus(PATIENCE_PER_SHARD.multipliedBy(shards));
 	}
 
 	/**
@@ -454,7 +496,11 @@ final class Shards {
 		public void run() {
 			this.started = true;
 			try {
-				this.call.run();
+				// A scheduler that waits for its tasks at shutdown also runs those that
+				// it has not started by then
+				if (!Shards.this.job.isCancelled()) {
+					this.call.run();
+				}
 			}
 			finally {
 				ended(this);
