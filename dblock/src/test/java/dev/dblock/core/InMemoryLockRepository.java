@@ -235,10 +235,9 @@ final class InMemoryLockRepository implements LockRepository, ClaimRecords {
 	@Override
 	public Optional<ClaimRecord.Status> expire(String name, ClaimRecord.Request request, @Nullable Duration limit) {
 		synchronized (this.documents) {
-			Document document = this.documents.get(name);
-			StoredJob expired = (document != null)
-					? document.job(request.id()).expired(request, document.state(now()), now()) : null;
-			if (document == null || expired == null) {
+			Document document = this.documents.computeIfAbsent(name, (missing) -> new Document());
+			StoredJob expired = document.job(request.id()).expired(request, document.state(now()), now());
+			if (expired == null) {
 				return Optional.empty();
 			}
 			document.jobs.put(request.id(), expired);

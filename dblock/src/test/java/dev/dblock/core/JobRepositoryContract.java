@@ -422,12 +422,25 @@ public abstract class JobRepositoryContract extends PermitRepositoryContract {
 	}
 
 	@Test
-	void nothingIsRecordedAsMissedWhereNothingIsStored() {
-		JobFiring firing = late(skip(past(30)));
-		assertThat(recordMissed(firing)).isEmpty();
-		assertThat(refused(firing).reason()).isEqualTo(Reason.TOO_LATE);
-		release(acquired("stock"), Duration.ZERO);
+	void aPlannedTimeIsAlsoRecordedAsMissedIfTheLockWasNeverAcquired() {
+		Instant at = past(30);
+		JobFiring firing = late(skip(at));
+		JobFiring later = late(skip(at.plusSeconds(60)));
 		assertThat(recordMissed(firing).orElseThrow().runs()).singleElement().extracting(JobRun::after).isNull();
+		assertThat(refused(firing).reason()).isEqualTo(Reason.DONE);
+		assertThat(refused(later).reason()).isEqualTo(Reason.TOO_LATE);
+		assertThat(recordMissed(later).orElseThrow().runs()).extracting(JobRun::outcome)
+			.containsExactly(JobRun.Outcome.MISSED, JobRun.Outcome.MISSED);
+		release(acquired("stock"), Duration.ZERO);
+		JobRun run = ended(skip(at.plusSeconds(120)), JobRun.Outcome.SUCCEEDED);
+		assertThat(run.after()).isEqualTo(at.plusSeconds(60));
+	}
+
+	@Test
+	void nothingIsRecordedAsMissedThatCanStillStart() {
+		Instant at = past(30);
+		assertThat(recordMissed(skip(at))).isEmpty();
+		assertThat(ended(skip(at), JobRun.Outcome.SUCCEEDED).after()).isNull();
 	}
 
 	@Test

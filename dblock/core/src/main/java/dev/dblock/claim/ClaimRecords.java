@@ -60,8 +60,7 @@ public interface ClaimRecords {
 	 * @param request the claim, its record, and the instance that records this
 	 * @param limit how long the server may take to answer; {@code null} for the default
 	 * @return the record; empty if there is nothing to record, because another instance
-	 * did so, the lock was never acquired, or the claim is not too late. A repeated
-	 * request returns the record again
+	 * did so, or the claim is not too late. A repeated request returns the record again
 	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
 	 * stored under the name
 	 */

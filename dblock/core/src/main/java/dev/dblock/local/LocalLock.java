@@ -100,7 +100,7 @@ final class LocalLock {
 	}
 
 	ClaimRecord.@Nullable Status expire(ClaimRecord.Request request, long now) {
-		ClaimRecord expired = (this.token != 0) ? record(request.key()).expired(request, state(now), now) : null;
+		ClaimRecord expired = record(request.key()).expired(request, state(now), now);
 		if (expired == null) {
 			return null;
 		}

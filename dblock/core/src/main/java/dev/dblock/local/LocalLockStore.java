@@ -149,7 +149,10 @@ public final class LocalLockStore implements ClaimRecords {
 
 	@Override
 	public Optional<ClaimRecord.Status> expire(String name, ClaimRecord.Request request, @Nullable Duration limit) {
-		return read(name, (lock, now) -> lock.expire(request, now));
+		synchronized (this.locks) {
+			LocalLock lock = this.locks.computeIfAbsent(name, (missing) -> new LocalLock());
+			return Optional.ofNullable(lock.expire(request, now()));
+		}
 	}
 
 	@Override

@@ -425,27 +425,26 @@ abstract class CommonStatements implements Statements {
 	/**
 	 * Record that a claim has expired. A grant or a release since the record was read
 	 * changes it, and then it is read again. A request whose answer was lost can be
-	 * repeated.
+	 * repeated. If the lock was never acquired, its document is created.
 	 */
 	@Override
 	public final Optional<ClaimRecord.Status> expire(StoreRequest store, String name, ClaimRecord.Request request) {
+		// Only determines when unused documents are removed, so the local clock is
+		// sufficient
+		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT,
+				BsonParts.date(System.currentTimeMillis() + LeaseTimes.keptFor(request.claim())));
 		while (true) {
-			ClaimStatements.Expiry expiry = this.<ClaimStatements.Expiry>find(store, name, List.of(request.key()),
-					(lock, now) -> expiry(request, lock, now))
+			ExpiryRead found = this
+				.<ExpiryRead>find(store, name, List.of(request.key()),
+						(lock, now) -> new ExpiryRead(expiry(request, lock, now)))
 				.orElse(null);
-			if (expiry == null) {
+			if (found == null) {
+				boolean unused = complete(store, name, new BsonDocument(), new BsonDocument(), kept);
+			}
+			else if (found.expiry() == null) {
 				return Optional.empty();
 			}
-			// Only determines when unused documents are removed, so the local clock is
-			// sufficient
-			BsonDocument change = doc("$max", doc(LockDocument.CLEAN_UP_AT,
-					BsonParts.date(System.currentTimeMillis() + LeaseTimes.keptFor(request.claim()))));
-			// What was read can still be rolled back, so also what an earlier request has
-			// recorded is confirmed by a write
-			if (!expiry.fields().isEmpty()) {
-				change.append("$set", expiry.fields());
-			}
-			if (update(store, expiry.filter(), change)) {
+			else if (record(store, found.expiry(), kept)) {
 				return findRecord(store, name, request.key());
 			}
 			if (store.isOver()) {
@@ -453,6 +452,16 @@ abstract class CommonStatements implements Statements {
 						"The planned time could not be recorded as missed in time. It is tried again");
 			}
 		}
+	}
+
+	private static boolean record(StoreRequest store, ClaimStatements.Expiry expiry, BsonDocument kept) {
+		BsonDocument change = doc("$max", kept);
+		// What was read can still be rolled back, so also what an earlier request has
+		// recorded is confirmed by a write
+		if (!expiry.fields().isEmpty()) {
+			change.append("$set", expiry.fields());
+		}
+		return update(store, expiry.filter(), change);
 	}
 
 	/**
@@ -468,8 +477,7 @@ abstract class CommonStatements implements Statements {
 	}
 
 	/**
-	 * Pause claims. If there is no document, a complete one is created, since a document
-	 * with only an id and a pause would not be one of ours.
+	 * Pause claims. If the lock was never acquired, its document is created.
 	 */
 	@Override
 	public final void pause(StoreRequest store, String name, Claim.Key key, String by) {
@@ -478,21 +486,8 @@ abstract class CommonStatements implements Statements {
 		BsonDocument pausedBy = doc(fields.pausedBy(), text(by));
 		BsonDocument at = doc(fields.pausedAt(), BsonBoolean.TRUE).append(fields.pausedFrom(), BsonBoolean.TRUE);
 		BsonDocument pause = doc("$set", pausedBy).append("$currentDate", at).append("$max", kept);
-		BsonDocument created = pausedBy.clone()
-			.append(LockDocument.TOKEN, BsonParts.number(firstToken(store)))
-			.append(LockDocument.LEASE_MILLIS, BsonParts.number(0));
-		BsonDocument stamps = at.clone()
-			.append(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
-			.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE)
-			.append(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
-		BsonDocument create = doc("$set", created).append("$currentDate", stamps).append("$max", kept);
 		while (!update(store, lock(name), pause)) {
-			BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).first();
-			if (found == null) {
-				insert(store, name);
-			}
-			else if (LockDocument.read(found, name, store.collectionName()).isEmpty()
-					&& update(store, doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_ABSENT), create)) {
+			if (complete(store, name, pausedBy, at, kept)) {
 				return;
 			}
 			if (store.isOver()) {
@@ -500,6 +495,33 @@ abstract class CommonStatements implements Statements {
 						"The job of the lock '" + name + "' could not be paused in time. Try again");
 			}
 		}
+	}
+
+	/**
+	 * Complete the document of a lock that was never acquired, since one with an id and a
+	 * record alone would not be one of ours. If there is none, one with an id is created,
+	 * and the next call completes it.
+	 * @return whether this call has completed it
+	 */
+	private boolean complete(StoreRequest store, String name, BsonDocument fields, BsonDocument dates,
+			BsonDocument kept) {
+		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).first();
+		if (found == null) {
+			insert(store, name);
+			return false;
+		}
+		if (LockDocument.read(found, name, store.collectionName()).isPresent()) {
+			return false;
+		}
+		BsonDocument set = fields.clone()
+			.append(LockDocument.TOKEN, BsonParts.number(firstToken(store)))
+			.append(LockDocument.LEASE_MILLIS, BsonParts.number(0));
+		BsonDocument stamps = dates.clone()
+			.append(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
+			.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE)
+			.append(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
+		return update(store, doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_ABSENT),
+				doc("$set", set).append("$currentDate", stamps).append("$max", kept));
 	}
 
 	/**
@@ -702,6 +724,12 @@ abstract class CommonStatements implements Statements {
 	 * @param filter selects it unless it has changed
 	 */
 	private record RecordRead(BsonDocument filter, ClaimRecord.Status status) {
+	}
+
+	/**
+	 * Whether a claim has expired by a record as it was read.
+	 */
+	private record ExpiryRead(ClaimStatements.@Nullable Expiry expiry) {
 	}
 
 }
