@@ -2,6 +2,7 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import com.mongodb.client.ChangeStreamIterable;
@@ -21,14 +22,29 @@ final class ChangeStreamFeed implements ReleaseFeed {
 
 	private final Supplier<StoreRequest> requests;
 
+	private final BooleanSupplier sharded;
+
 	private @Nullable ChangeStreamReader reader;
 
-	ChangeStreamFeed(Supplier<StoreRequest> requests) {
+	/**
+	 * Create a feed.
+	 * @param requests creates requests
+	 * @param sharded whether the servers are known to be the routers of a sharded cluster
+	 */
+	ChangeStreamFeed(Supplier<StoreRequest> requests, BooleanSupplier sharded) {
 		this.requests = requests;
+		this.sharded = sharded;
 	}
 
 	@Override
 	public synchronized void open(Listener listener) {
+		if (this.sharded.getAsBoolean()) {
+			// A router passes an event on when no shard can have an earlier one any more.
+			// A
+			// shard without writes shows that every ten seconds
+			listener.unsupported("in a sharded cluster, releases would be reported up to ten seconds late");
+			return;
+		}
 		ChangeStreamReader present = this.reader;
 		if (present == null || !present.isReading()) {
 			this.reader = new ChangeStreamReader(this::stream, this::closeOnServer, listener);

@@ -209,13 +209,15 @@ public final class MongoLockRepository implements LockRepository {
 		LockDatabase database = new LockDatabase(factory);
 		this.database = database;
 		this.settings = checked(factory, settings);
+		Topology topology = new Topology(database);
 		this.access = SingletonSupplier
-			.of(() -> new StoreAccess(database, new Topology(database), terms(settings), nanoTime, wallTime));
+			.of(() -> new StoreAccess(database, topology, terms(settings), nanoTime, wallTime));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
 					database, new FenceRequests(), nanoTime));
-		this.releases = new ChangeStreamFeed(() -> this.access.get().request(ChangeStreamReader.REQUEST_LIMIT));
+		this.releases = new ChangeStreamFeed(() -> this.access.get().request(ChangeStreamReader.REQUEST_LIMIT),
+				topology::isSharded);
 	}
 
 	private static StoreAccess.Terms terms(MongoLockSettings settings) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import com.mongodb.client.MongoClient;
+import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
 
 /**
@@ -30,6 +31,14 @@ final class Topology implements Supplier<Object> {
 		return (client != null)
 				? client.getClusterDescription().getServerDescriptions().stream().map(Topology::state).toList()
 				: UNSEEN;
+	}
+
+	/**
+	 * Whether the servers are known to be the routers of a sharded cluster.
+	 */
+	boolean isSharded() {
+		MongoClient client = this.database.client();
+		return client != null && client.getClusterDescription().getType() == ClusterType.SHARDED;
 	}
 
 	private static List<Object> state(ServerDescription server) {

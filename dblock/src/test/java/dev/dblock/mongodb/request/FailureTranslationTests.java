@@ -43,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.dao.DataAccessException;
@@ -109,6 +110,9 @@ class FailureTranslationTests {
 				Arguments.of(bulk(null, 121), InvalidDataAccessResourceUsageException.class),
 				Arguments.of(bulk(null, 189), DataAccessResourceFailureException.class),
 				Arguments.of(bulk(null, 112), TransientDataAccessResourceException.class),
+				Arguments.of(write(50), QueryTimeoutException.class),
+				Arguments.of(bulk(null, 50, 50), QueryTimeoutException.class),
+				Arguments.of(write(82), TransientDataAccessResourceException.class),
 				Arguments.of(write(189), DataAccessResourceFailureException.class),
 				Arguments.of(write(10107), DataAccessResourceFailureException.class),
 				Arguments.of(write(11602), DataAccessResourceFailureException.class),
@@ -209,6 +213,30 @@ class FailureTranslationTests {
 	private RuntimeException late(Duration limit, Duration configured) {
 		return this.failures.translate("acquire the lock 'stock'", TimeLimit.of(limit, configured), false,
 				new MongoOperationTimeoutException("late"));
+	}
+
+	@Test
+	void anExhaustedPoolIsReportedAsOne() {
+		assertThat(this.failures.translate("acquire the lock 'stock'", LIMIT, false,
+				new MongoTimeoutException("Timed out after 1000 ms while waiting for a connection to server x.")))
+			.isInstanceOf(QueryTimeoutException.class)
+			.hasMessage(
+					"Could not acquire the lock 'stock' in the collection 'locks': no connection was free in time. It"
+							+ " may or may not have been done. The application uses all connections of its client: raise"
+							+ " maxPoolSize, or give the locks a client of their own");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "user is not allowed to do action [insert] on [app.locks], true",
+			"not authorized on app to execute command, true",
+			"'you are over your space quota, using 513 MB of 512 MB', false" })
+	void atlasIsOnlyReportedToDenyWhatItDoesNotAllow(String message, boolean denied) {
+		MongoException refused = answered(
+				"{ok: 0, code: 8000, codeName: 'AtlasError', errmsg: '%s'}".formatted(message));
+		RuntimeException translated = this.failures.translate("x", LIMIT, false, refused);
+		assertThat(translated).hasMessageContaining(message);
+		assertThat(translated instanceof PermissionDeniedDataAccessException).isEqualTo(denied);
+		assertThat(FailureTranslation.adviceOnIndex(refused).contains("privilege")).isEqualTo(denied);
 	}
 
 	@ParameterizedTest

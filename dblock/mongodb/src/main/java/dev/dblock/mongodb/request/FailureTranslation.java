@@ -44,6 +44,8 @@ public final class FailureTranslation {
 
 	private static final String NO_SERVER = "Timed out while waiting for a server";
 
+	private static final String NO_CONNECTION = "while waiting for a connection";
+
 	static final String OTHER_COLLECTION = "Drop it, so that dblock creates a collection, or set"
 			+ " dblock.mongodb.collection to another name";
 
@@ -62,7 +64,12 @@ public final class FailureTranslation {
 
 	private static final int LOGIN_FAILED = 18;
 
-	private static final Set<Integer> DENIED = Set.of(11, 13, 8000);
+	private static final Set<Integer> DENIED = Set.of(11, 13);
+
+	/**
+	 * The answer of Atlas to all that it refuses, such as beyond the space of a cluster.
+	 */
+	private static final int ATLAS_ERROR = 8000;
 
 	private static final String ADVICE_ON_LOGIN = "Check the user, the password and the authSource";
 
@@ -87,10 +94,11 @@ public final class FailureTranslation {
 	/**
 	 * Server errors after which another attempt may succeed a little later: LockTimeout
 	 * (of the server's own locks), LockBusy (a change of the cluster's metadata),
-	 * WriteConflict, TemporarilyUnavailable (the storage engine is short of cache),
-	 * Interrupted (this one operation was killed).
+	 * NoProgressMade (the router could not reach a shard), WriteConflict,
+	 * TemporarilyUnavailable (the storage engine is short of cache), Interrupted (this
+	 * one operation was killed).
 	 */
-	private static final Set<Integer> PATIENCE = Set.of(24, 46, 112, 365, 11601);
+	private static final Set<Integer> PATIENCE = Set.of(24, 46, 82, 112, 365, 11601);
 
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
 
@@ -142,6 +150,12 @@ public final class FailureTranslation {
 		if (isNoServer(cause)) {
 			return unreachable(action, begun, "no writable server was found in time",
 					"Check that MongoDB can be reached from here and that its replica set has a primary", cause);
+		}
+		if (isNoConnection(cause)) {
+			return new StoreTimeoutException(text(action, "no connection was free in time",
+					"It may or may not have been done. The application uses all connections of its client: raise"
+							+ " maxPoolSize, or give the locks a client of their own"),
+					cause);
 		}
 		if (isTimeout(cause)) {
 			return new StoreTimeoutException(text(action, "the time limit of %s ran out".formatted(limit.readable()),
@@ -326,6 +340,10 @@ public final class FailureTranslation {
 		return cause instanceof MongoTimeoutException && message != null && message.startsWith(NO_SERVER);
 	}
 
+	private static boolean isNoConnection(MongoException cause) {
+		return cause instanceof MongoTimeoutException && messageOf(cause).contains(NO_CONNECTION);
+	}
+
 	/**
 	 * Return advice on an index that could not be created, as the first of several
 	 * alternatives.
@@ -357,12 +375,19 @@ public final class FailureTranslation {
 	}
 
 	static boolean isDenied(MongoException cause) {
-		return DENIED.contains(cause.getCode());
+		return DENIED.contains(cause.getCode()) || cause.getCode() == ATLAS_ERROR && isNotAllowed(messageOf(cause));
+	}
+
+	private static boolean isNotAllowed(String message) {
+		return message.contains("not allowed") || message.contains("not authorized");
 	}
 
 	private static boolean isTimeout(MongoException cause) {
 		return cause instanceof MongoTimeoutException || cause instanceof MongoExecutionTimeoutException
 				|| cause instanceof MongoSocketReadTimeoutException || cause instanceof MongoSocketWriteTimeoutException
+				// A router reports the time limit of a shard as the error of a single
+				// write
+				|| ErrorCategory.fromErrorCode(refusal(cause).getCode()) == ErrorCategory.EXECUTION_TIMEOUT
 				|| isUnconfirmed(cause) && unconfirmedCode(cause) == WRITE_CONCERN_TIMEOUT;
 	}
 
