@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * not valid for a lock (empty, blank, too long, with control characters). Every method
  * that sends a request to the server throws Spring's
  * {@link org.springframework.dao.DataAccessException} if the request fails: an error is
- * never reported as "not available". If the thread is interrupted, the methods throw
- * {@link LockInterruptedException}. If the application is shutting down, they throw
- * {@link LockShutdownException}.
+ * never reported as "not available". If the thread is interrupted while it requests or
+ * waits for a lock, the methods throw {@link LockInterruptedException}. If the
+ * application is shutting down, they throw {@link LockShutdownException}.
  */
 public interface LockOperations {
 
@@ -191,7 +191,10 @@ public interface LockOperations {
 	 * Execute asynchronous work under a lock. The lock is held until the stage that the
 	 * action returns has completed. The action itself runs in this thread, which waits
 	 * for the lock as configured. If this thread already works under the same lock, the
-	 * work shares that hold, which then ends with the last of the two.
+	 * work shares that hold, which then ends with the last of the two. If that hold
+	 * cannot outlast the work around it, as inside of {@link #within} or {@link #asLock},
+	 * or under a lock that a transaction keeps, this method returns when the work has
+	 * ended, also if the thread is interrupted.
 	 * <p>
 	 * The returned stage completes after the lock was released, with the outcome of the
 	 * action's stage. If the lease is lost, it completes with a {@link LockLostException}

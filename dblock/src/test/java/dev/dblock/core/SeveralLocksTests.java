@@ -29,6 +29,7 @@ import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RepositoryInterruptedException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +43,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 @Timeout(300)
 class SeveralLocksTests {
@@ -219,6 +221,35 @@ class SeveralLocksTests {
 			.satisfies((lost) -> assertThat(lost.getSuppressed())
 				.hasAtLeastOneElementOfType(LockInterruptedException.class));
 		assertThat(worker.isInterruptedAfterwards()).as("an interrupt of ours").isFalse();
+	}
+
+	@Test
+	void aLossOfAnOuterLockThatInterruptsTheWaitIsReportedAsOne() throws Exception {
+		this.world.seize("b", LockWorld.LEASE);
+		AtomicReference<Throwable> thrown = new AtomicReference<>();
+		Worker<String> worker = Worker
+			.start(() -> this.locks.execute("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT), () -> {
+				thrown.set(catchThrowable(() -> this.locks.acquireAll(BOTH, PATIENT)));
+				return "done";
+			}));
+		LockWorld.eventually().until(() -> this.repository.isHeld("a"));
+		worker.awaitWaiting();
+		this.world.rob("a");
+		this.world.advance(LockWorld.LEASE.dividedBy(2));
+		assertThat(worker.failure()).isInstanceOf(LockLostException.class);
+		assertThat(thrown.get()).isInstanceOf(LockLostException.class)
+			.satisfies((lost) -> assertThat(lost.getSuppressed())
+				.hasAtLeastOneElementOfType(LockInterruptedException.class));
+		assertThat(worker.isInterruptedAfterwards()).as("an interrupt of ours").isFalse();
+	}
+
+	@Test
+	void anInterruptOfTheLastRenewalIsReportedAsThatOfTheRequestForTheLocks() {
+		this.repository.always((request) -> request.kind() == Kind.RENEW,
+				Fault.lost(() -> new RepositoryInterruptedException(new IllegalStateException("scripted"))));
+		assertThatExceptionOfType(LockInterruptedException.class)
+			.isThrownBy(() -> this.locks.acquireAll(BOTH, UNRENEWED));
+		assertThat(held()).isEmpty();
 	}
 
 	@Test

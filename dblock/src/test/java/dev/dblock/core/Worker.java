@@ -39,7 +39,7 @@ public final class Worker<T> {
 		return worker;
 	}
 
-	void interrupt() {
+	public void interrupt() {
 		this.thread.interrupt();
 	}
 
@@ -50,7 +50,7 @@ public final class Worker<T> {
 	/**
 	 * Wait until the thread waits for something.
 	 */
-	void awaitWaiting() {
+	public void awaitWaiting() {
 		LockWorld.eventually()
 			.until(() -> this.thread.getState() == Thread.State.TIMED_WAITING
 					|| this.thread.getState() == Thread.State.WAITING);

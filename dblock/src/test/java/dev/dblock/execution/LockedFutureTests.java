@@ -1,5 +1,6 @@
 package dev.dblock.execution;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,6 +31,7 @@ import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.LockWorld;
+import dev.dblock.core.Worker;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -39,6 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import org.springframework.test.util.ReflectionTestUtils;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -616,6 +619,73 @@ class LockedFutureTests {
 		assertThat(isHeld()).isTrue();
 		this.work.complete("done");
 		call.get(60, TimeUnit.SECONDS);
+	}
+
+	/**
+	 * On some JDKs, {@code join()} in a thread of the common pool runs another of its
+	 * tasks.
+	 */
+	@Test
+	void noOtherTaskRunsUnderTheLockWhileWorkUnderALockOfOthersIsWaitedFor() throws Exception {
+		LockHandle handle = this.template.acquire("a");
+		List<CompletableFuture<Boolean>> others = new ArrayList<>();
+		CompletableFuture<Thread> waiting = new CompletableFuture<>();
+		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
+			try (handle) {
+				this.template.<Void>within(handle, () -> {
+					for (int i = 0; i < 20; i++) {
+						others.add(CompletableFuture.supplyAsync(() -> LockContext.current("a").isPresent()));
+					}
+					waiting.complete(Thread.currentThread());
+					begin(this.work);
+					return null;
+				});
+			}
+		});
+		Thread waiter = waiting.get(60, TimeUnit.SECONDS);
+		LockWorld.eventually()
+			.until(() -> waiter.getState() == Thread.State.WAITING
+					|| others.stream().allMatch(CompletableFuture::isDone));
+		this.work.complete("done");
+		call.get(60, TimeUnit.SECONDS);
+		for (CompletableFuture<Boolean> other : others) {
+			assertThat(other.get(60, TimeUnit.SECONDS)).isFalse();
+		}
+	}
+
+	@Test
+	void workUnderALockOfOthersIsWaitedForThoughTheThreadIsInterrupted() throws Exception {
+		LockHandle handle = this.template.acquire("a");
+		Worker<Boolean> worker = Worker.start(() -> {
+			try (handle) {
+				this.template.<Void>within(handle, () -> {
+					begin(this.work);
+					return null;
+				});
+			}
+			return Thread.interrupted();
+		});
+		worker.awaitWaiting();
+		worker.interrupt();
+		worker.awaitWaiting();
+		assertThat(isHeld()).isTrue();
+		this.work.complete("done");
+		assertThat(worker.result()).isTrue();
+	}
+
+	/**
+	 * They would occupy one of the few threads that all virtual threads share.
+	 */
+	@Test
+	void whatFollowsTheWorkDoesNotRunInAVirtualThread() throws Exception {
+		CompletableFuture<Boolean> virtual = begin(this.work).thenApply((result) -> isVirtual(Thread.currentThread()));
+		this.work.complete("done");
+		assertThat(virtual.get(60, TimeUnit.SECONDS)).isFalse();
+	}
+
+	private static boolean isVirtual(Thread thread) {
+		Method method = ReflectionUtils.findMethod(Thread.class, "isVirtual");
+		return method != null && Boolean.TRUE.equals(ReflectionUtils.invokeMethod(method, thread));
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package dev.dblock.execution;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
@@ -92,14 +93,34 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	/**
 	 * Wait until the work has ended or its lock was lost, if the lock cannot outlive the
-	 * caller's own work.
+	 * caller's own work. Not by {@code join()}, in which a thread of a
+	 * {@link java.util.concurrent.ForkJoinPool} can run another task meanwhile, under the
+	 * same lock.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
 		if (work instanceof LockedFuture<T> locked) {
-			CompletableFuture.anyOf(locked.over, locked.lost).join();
-			completed(locked).toCompletableFuture().join();
+			await(CompletableFuture.anyOf(locked.over, locked.lost));
+			await(locked);
 		}
 		return work;
+	}
+
+	private static void await(CompletableFuture<?> stage) {
+		CountDownLatch completed = new CountDownLatch(1);
+		CompletableFuture<?> unused = stage.whenComplete((result, failure) -> completed.countDown());
+		boolean interrupted = false;
+		while (completed.getCount() > 0) {
+			try {
+				completed.await();
+			}
+			catch (InterruptedException ex) {
+				// The lock must not end before the work
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/**
@@ -183,17 +204,31 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 		}
 		else {
 			this.hold.aboutToLeave();
-			CallThreads.execute(() -> end(result, failure));
+			CallThreads.execute(() -> {
+				Throwable outcome = endHold(result, failure);
+				CallThreads.endWithCallback(() -> finish(result, outcome));
+			});
 		}
 	}
 
 	private void end(@Nullable T result, @Nullable Throwable failure) {
+		finish(result, endHold(result, failure));
+	}
+
+	/**
+	 * End the hold of the work.
+	 * @return the failure of the work or of the hold; {@code null} if there is none
+	 */
+	private @Nullable Throwable endHold(@Nullable T result, @Nullable Throwable failure) {
 		this.ended = true;
 		Throwable thrown = (failure != null) ? failure : objection(result);
 		if (thrown != null && this.acquirer) {
 			this.hold.recordFailure(thrown);
 		}
-		Throwable outcome = this.hold.end(thrown);
+		return this.hold.end(thrown);
+	}
+
+	private void finish(@Nullable T result, @Nullable Throwable outcome) {
 		this.over.complete(true);
 		complete(result, outcome);
 		this.hold.forget(this.news);

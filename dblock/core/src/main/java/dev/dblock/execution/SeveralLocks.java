@@ -19,6 +19,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LockAdministration;
+import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -278,11 +279,20 @@ public final class SeveralLocks implements LockEngine {
 					reenter(lock);
 				}
 				else if (lock.acquired && isRenewedForNow(lock)) {
-					lock.hold().handle().renew();
+					renew(lock);
 					lock.hold().handle().stopRenewal();
 				}
 			}
 			this.wanted.values().forEach((lock) -> lock.hold().handle().ensureHeld());
+		}
+
+		private static void renew(Wanted lock) {
+			try {
+				lock.hold().handle().renew();
+			}
+			catch (RepositoryInterruptedException ex) {
+				throw new LockInterruptedException(lock.fullName, ex);
+			}
 		}
 
 		/**
@@ -320,7 +330,8 @@ public final class SeveralLocks implements LockEngine {
 		 * Return the loss that caused the interrupt of this thread, if any.
 		 */
 		private @Nullable LockLostException lost() {
-			for (Hold hold : acquired()) {
+			List<Hold> holds = this.wanted.values().stream().map((lock) -> lock.hold).filter(Objects::nonNull).toList();
+			for (Hold hold : holds) {
 				try {
 					hold.handle().ensureHeld();
 				}

@@ -17,8 +17,9 @@ public final class CallThreads {
 
 	private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
-	private static final Executor REQUESTS = executor("dblock-call-",
-			Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS);
+	private static final boolean VIRTUAL = Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS;
+
+	private static final Executor REQUESTS = executor("dblock-call-", VIRTUAL);
 
 	/**
 	 * Never virtual: before Java 24, application code that blocks in a synchronized block
@@ -50,6 +51,20 @@ public final class CallThreads {
 	 */
 	public static void executeCallback(Runnable callback) {
 		execute(CALLBACKS, callback);
+	}
+
+	/**
+	 * Run application code at the end of a task of {@link #execute(Runnable)}: in its
+	 * thread, unless that is virtual.
+	 * @param callback the code
+	 */
+	public static void endWithCallback(Runnable callback) {
+		if (VIRTUAL) {
+			executeCallback(callback);
+		}
+		else {
+			callback.run();
+		}
 	}
 
 	/**
