@@ -66,16 +66,17 @@ final class ConsoleReader {
 		String part = filter.strip().toLowerCase(Locale.ROOT);
 		List<LockInfo> matching = snapshot.locks().locks().stream().filter((lock) -> matches(lock, part)).toList();
 		Optional<LockInfo> free = free(filter.strip(), matching);
-		if (free.isPresent()) {
-			matching = Stream.concat(free.stream(), matching.stream())
-				.sorted(Comparator.comparing(LockInfo::name))
-				.toList();
-		}
-		return new ConsoleState(this.engine.get().acquirer(), (System.nanoTime() - snapshot.at()) / 1_000_000,
+		long ageMillis = (System.nanoTime() - snapshot.at()) / 1_000_000;
+		// The page deducts the age of the list, which a lock that was just read has not
+		Stream<ConsoleState.Lock> rows = Stream.concat(
+				free.stream().map((lock) -> ConsoleState.Lock.of(lock, ageMillis)),
+				matching.stream().map((lock) -> ConsoleState.Lock.of(lock, 0)));
+		return new ConsoleState(this.engine.get().acquirer(), ageMillis,
 				paths.permitted("dblockjobs", WebEndpointHttpMethod.POST),
 				paths.permitted("dblock", WebEndpointHttpMethod.DELETE), snapshot.jobs(),
-				matching.stream().limit(MOST_ROWS).map(ConsoleState.Lock::of).toList(), matching.size(),
-				snapshot.locks().more(), this.waiting.list(), this.events.list());
+				rows.sorted(Comparator.comparing(ConsoleState.Lock::name)).limit(MOST_ROWS).toList(),
+				matching.size() + (free.isPresent() ? 1 : 0), snapshot.locks().more(), this.waiting.list(),
+				this.events.list());
 	}
 
 	/**

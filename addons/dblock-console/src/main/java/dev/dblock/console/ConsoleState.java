@@ -33,7 +33,8 @@ record ConsoleState(String instance, long ageMillis, @Nullable String jobsPath, 
 	 * Row of a lock.
 	 *
 	 * @param name the full name
-	 * @param held whether it has a holder; otherwise, it is free or in its minimum hold
+	 * @param held whether it has a holder; otherwise, it is free, in its minimum hold, or
+	 * released by force
 	 * @param holder the instance that acquired it last
 	 * @param thread the thread that acquired it
 	 * @param why the purpose
@@ -47,11 +48,15 @@ record ConsoleState(String instance, long ageMillis, @Nullable String jobsPath, 
 	record Lock(String name, boolean held, @Nullable String holder, @Nullable String thread, @Nullable String why,
 			String token, @Nullable Instant since, long leftMillis, long leaseMillis, int permits) {
 
-		static Lock of(LockInfo lock) {
+		/**
+		 * Return the row of a lock.
+		 * @param laterMillis how much later than the state the lock was read
+		 */
+		static Lock of(LockInfo lock, long laterMillis) {
 			Instant renewed = lock.updatedAt();
 			Instant end = lock.expiresAt();
 			return new Lock(lock.name(), lock.held(), lock.acquirer(), lock.thread(), lock.why(),
-					Long.toString(lock.token()), lock.acquiredAt(), lock.remaining().toMillis(),
+					Long.toString(lock.token()), lock.acquiredAt(), lock.remaining().toMillis() + laterMillis,
 					(renewed != null && end != null) ? Duration.between(renewed, end).toMillis() : 0, lock.permits());
 		}
 

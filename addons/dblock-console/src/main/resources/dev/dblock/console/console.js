@@ -323,8 +323,7 @@ function newLock(lock) {
 	partOf(row, 'release').setAttribute('aria-label', `Release ${lock.name}`);
 	partOf(row, 'release').addEventListener('click', async () => {
 		const grant = grantOf(lock.name);
-		const now = await confirmed(`Release ${lock.name} by force?`, `${partOf(row, 'holder').textContent} loses it at its `
-			+ 'next renewal. It becomes free when its lease ends, so that no other holder overlaps.', 'Release', true);
+		const now = await confirmed(`Release ${lock.name} by force?`, consequences(lock.name), 'Release', true);
 		if (now === null) {
 			return;
 		}
@@ -343,12 +342,21 @@ function newLock(lock) {
 /** A thread waits for a lock, not for one of its permits. */
 const lockOf = (lock) => lock.permits > 1 ? lock.name.replace(/ \(permit \d+\)$/, '') : lock.name;
 
+/** The holder of a lock that was released by force may work until its next renewal. */
+function consequences(name) {
+	const lock = state.locks.find((each) => each.name === name);
+	return lock && !lock.held
+		? `It is not held: ${lock.holder} has released it, and it is kept for a minimum hold; or it was released by force, and `
+			+ `${lock.holder} may still work. It becomes free when that time ends.`
+		: `${lock?.holder} loses it at its next renewal. It becomes free when its lease ends, so that no other holder overlaps.`;
+}
+
 const grantOf = (lock) => state.locks.find((each) => each.name === lock)?.since;
 
 function showLock(row, lock) {
 	row.classList.toggle('free', !lock.held);
 	row.style.setProperty('--colour', colours.get(lock.holder) ?? 'var(--muted)');
-	name(partOf(row, 'holder'), lock.held ? lock.holder : lock.leftMillis > 0 ? `released by ${lock.holder}` : 'free');
+	name(partOf(row, 'holder'), lock.held ? lock.holder : lock.leftMillis > 0 ? `not held, last by ${lock.holder}` : 'free');
 	put(partOf(row, 'permit'), lock.permits > 1 ? `permit ${/ \(permit (\d+)\)$/.exec(lock.name)?.[1] ?? 1} of ${lock.permits}` : '');
 	name(partOf(row, 'thread'), lock.held ? lock.thread : '');
 	put(partOf(row, 'why'), lock.why);

@@ -203,6 +203,12 @@ class ConsolePageTests {
 		this.browser.find("#confirm-yes").click();
 		await(() -> assertThat(this.browser.text("#result")).contains("It was held by orders-6c9f7b5d4-x2x8z-one",
 				now ? "EXCLUSION IS GIVEN UP" : "no other holder overlaps"));
+		if (!now) {
+			await(() -> assertThat(lock(name).getText()).contains("not held, last by orders-6c9f7b5d4-x2x8z-one"));
+			lock(name).findElement(byPart("release")).click();
+			await(() -> assertThat(this.browser.text("#confirm-text")).contains("may still work"));
+			focused().sendKeys(Keys.ESCAPE);
+		}
 		await(() -> assertThat(this.browser.text("#events")).contains(name + " was lost with token " + held.token()));
 		await(() -> assertThat(this.browser.find("#announce").getDomProperty("textContent")).contains("was lost"));
 		waiter.join(60_000);

@@ -1,11 +1,14 @@
 package dev.dblock.console;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
+import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LockAdministration;
@@ -36,6 +39,8 @@ class ConsoleReaderTests {
 	/** Requests to the server. */
 	private final AtomicInteger requests = new AtomicInteger();
 
+	private volatile Optional<LockInfo> free = Optional.empty();
+
 	private final ConsoleReader reader;
 
 	ConsoleReaderTests() {
@@ -50,7 +55,7 @@ class ConsoleReaderTests {
 		});
 		given(locks.find(any())).willAnswer((call) -> {
 			this.requests.incrementAndGet();
-			return Optional.empty();
+			return this.free;
 		});
 		this.reader = new ConsoleReader(() -> engine, () -> null, new RecentEvents(), new WaitingThreads());
 	}
@@ -87,6 +92,20 @@ class ConsoleReaderTests {
 		this.answer.countDown();
 		read(" order-1 ");
 		assertThat(this.requests).hasValue(2);
+	}
+
+	@Test
+	void lockThatWasReadLaterThanTheOthersIsNotShownShorter() {
+		this.answer.countDown();
+		this.free = Optional.of(new LockInfo("order-1", true, "id", "one", "thread", "why", 1, null, null, null, null,
+				Duration.ofSeconds(9)));
+		AtomicReference<ConsoleState> state = new AtomicReference<>();
+		Awaitility.await().until(() -> {
+			state.set(read("order-1"));
+			return state.get().ageMillis() > 0;
+		});
+		assertThat(state.get().locks()).singleElement()
+			.satisfies((lock) -> assertThat(lock.leftMillis() - state.get().ageMillis()).isEqualTo(9000));
 	}
 
 	private ConsoleState read(String filter) {
