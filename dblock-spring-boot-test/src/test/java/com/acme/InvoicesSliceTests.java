@@ -1,6 +1,7 @@
 package com.acme;
 
 import dev.dblock.LockUnavailableException;
+import dev.dblock.autoconfigure.DblockWebAutoConfiguration;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
 import dev.dblock.test.autoconfigure.TestLocks;
@@ -8,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.test.autoconfigure.json.JsonTest;
 import org.springframework.context.ApplicationContext;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
@@ -38,6 +40,13 @@ class InvoicesSliceTests {
 	void plannedTimesAreCapturedThere(@Autowired ApplicationContext context) {
 		assertThat(context.getBeanNamesForType(SchedulingConfigurer.class))
 			.containsExactly("dblockJobSchedulingConfigurer");
+	}
+
+	// As in an application, for slices of web requests
+	@Test
+	void requestsWithoutTheirLockAreAnsweredThere() {
+		assertThat(ImportCandidates.load(AutoConfigureDblock.class, getClass().getClassLoader()))
+			.contains(DblockWebAutoConfiguration.class.getName());
 	}
 
 	@Test

@@ -1,6 +1,5 @@
 package dev.dblock.actuate;
 
-import java.util.Map;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -13,8 +12,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * Lists the known databases when a request over HTTP to the endpoint {@code dblock} names
- * an unknown one. The message of an exception is not included in HTTP responses.
+ * Responds to requests over HTTP to the endpoint {@code dblock}. Lists the known
+ * databases when one names an unknown database, since the message of an exception is not
+ * included in HTTP responses.
  */
 @SuppressWarnings("deprecation")
 @EndpointWebExtension(endpoint = DblockEndpoint.class)
@@ -37,7 +37,7 @@ final class DblockEndpointWebExtension {
 	 * @return the locks, by name, or 404 if there is no such lock or database
 	 */
 	@ReadOperation
-	WebEndpointResponse<Object> locks(@org.springframework.lang.Nullable @Nullable String name,
+	WebEndpointResponse<ReadBody> locks(@org.springframework.lang.Nullable @Nullable String name,
 			@org.springframework.lang.Nullable @Nullable Boolean released,
 			@org.springframework.lang.Nullable @Nullable String after,
 			@org.springframework.lang.Nullable @Nullable Integer limit,
@@ -52,19 +52,19 @@ final class DblockEndpointWebExtension {
 	 * @return the lock, or 404 if there is no such lock or database
 	 */
 	@ReadOperation
-	WebEndpointResponse<Object> lock(@Selector(match = Match.ALL_REMAINING) String[] path,
+	WebEndpointResponse<ReadBody> lock(@Selector(match = Match.ALL_REMAINING) String[] path,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		return answer(() -> this.endpoint.lock(path, database));
 	}
 
-	private static WebEndpointResponse<Object> answer(Supplier<@Nullable Object> question) {
+	private static WebEndpointResponse<ReadBody> answer(Supplier<@Nullable Object> question) {
 		try {
 			Object answer = question.get();
-			return (answer != null) ? new WebEndpointResponse<>(answer)
+			return (answer != null) ? new WebEndpointResponse<>(new ReadBody(answer, null))
 					: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
 		}
 		catch (InvalidEndpointRequestException ex) {
-			return new WebEndpointResponse<>(Map.of("meaning", String.valueOf(ex.getReason())),
+			return new WebEndpointResponse<>(new ReadBody(null, String.valueOf(ex.getReason())),
 					WebEndpointResponse.STATUS_NOT_FOUND);
 		}
 	}

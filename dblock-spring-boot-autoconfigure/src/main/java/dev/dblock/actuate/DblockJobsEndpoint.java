@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -104,7 +105,7 @@ final class DblockJobsEndpoint {
 				default -> throw new IllegalArgumentException("Unknown action " + action);
 			}
 		}
-		catch (IllegalStateException ex) {
+		catch (IllegalArgumentException | IllegalStateException ex) {
 			return JobChange.refused(String.valueOf(ex.getMessage()), this.jobs.find(id));
 		}
 	}
@@ -123,7 +124,7 @@ final class DblockJobsEndpoint {
 	 *
 	 * @param jobs the jobs, by id
 	 */
-	record Jobs(List<JobInfo> jobs) {
+	record Jobs(List<JobInfo> jobs) implements OperationResponseBody {
 	}
 
 	/**

@@ -1,8 +1,10 @@
 package dev.dblock.actuate;
 
+import dev.dblock.job.JobInfo;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -10,7 +12,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * Maps the results of requests to change a job to HTTP status codes.
+ * Responds to requests over HTTP to the endpoint {@code dblockjobs}: maps the results of
+ * requests to change a job to HTTP status codes.
  */
 @SuppressWarnings("deprecation")
 @EndpointWebExtension(endpoint = DblockJobsEndpoint.class)
@@ -24,6 +27,17 @@ final class DblockJobsEndpointWebExtension {
 
 	DblockJobsEndpointWebExtension(DblockJobsEndpoint endpoint) {
 		this.endpoint = endpoint;
+	}
+
+	/**
+	 * Return one job with its last twenty runs.
+	 * @param path the id of the job
+	 * @return the job; {@code null} if there is no such job
+	 */
+	@ReadOperation
+	@Nullable ReadBody job(@Selector(match = Match.ALL_REMAINING) String[] path) {
+		JobInfo job = this.endpoint.job(path);
+		return (job != null) ? new ReadBody(job, null) : null;
 	}
 
 	/**

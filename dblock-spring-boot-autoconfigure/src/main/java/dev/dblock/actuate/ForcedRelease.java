@@ -3,6 +3,8 @@ package dev.dblock.actuate;
 import dev.dblock.LockInfo;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
 /**
  * Result of a forced release.
  *
@@ -10,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param before the previous state of the lock, or {@code null} if there is no such lock
  * @param meaning the consequences for the holder and for waiting callers
  */
-record ForcedRelease(boolean released, @Nullable LockInfo before, String meaning) {
+record ForcedRelease(boolean released, @Nullable LockInfo before, String meaning) implements OperationResponseBody {
 
 	static ForcedRelease ofNothing() {
 		return new ForcedRelease(false, null,

@@ -11,6 +11,8 @@ import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
 /**
  * Result of a request to change a job.
  *
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param meaning the consequences for the job
  * @param job the job after the request; {@code null} if there is no such job
  */
-record JobChange(Result result, String meaning, @Nullable JobInfo job) {
+record JobChange(Result result, String meaning, @Nullable JobInfo job) implements OperationResponseBody {
 
 	static JobChange ofUnknown(String id) {
 		return new JobChange(Result.UNKNOWN, "This application has no job with the id '" + id + "'", null);

@@ -22,7 +22,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  */
 final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 
-	static final String BEAN = "lockTemplates";
+	static final String BEAN = "dblockLockTemplates";
 
 	private final Supplier<LockTemplate> usual;
 

@@ -64,16 +64,16 @@ public final class DblockAutoConfiguration {
 	// Spring's name for the properties of @TestPropertySource and @SpringBootTest
 	private static final String TEST_PROPERTIES = "Inlined Test Properties";
 
-	private static final String ENGINE = "lockEngine";
+	private static final String ENGINE = "dblockLockEngine";
 
-	static final String REPOSITORY = "lockRepository";
+	static final String REPOSITORY = "dblockLockRepository";
 
 	// Lazy, because MongoDB is needed only if locks are used, which is known only at run
 	// time
 	@Bean(REPOSITORY)
 	@Lazy
 	@ConditionalOnMissingBean(LockRepository.class)
-	MongoLockRepository lockRepository(DblockProperties properties,
+	MongoLockRepository dblockLockRepository(DblockProperties properties,
 			ObjectProvider<MongoLockSettingsCustomizer> customizers, ConfigurableListableBeanFactory beanFactory) {
 		NamedBeanHolder<MongoDatabaseFactory> factory = new MongoDatabases(beanFactory)
 			.usual(properties.mongodb().databaseFactory());
@@ -90,13 +90,13 @@ public final class DblockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LockSettings lockSettings(DblockProperties properties) {
+	LockSettings dblockLockSettings(DblockProperties properties) {
 		return new DblockSettings(properties).forLocks();
 	}
 
 	@Bean
 	@Lazy
-	EngineSettings lockEngineSettings(DblockProperties properties, LockSettings locks,
+	EngineSettings dblockLockEngineSettings(DblockProperties properties, LockSettings locks,
 			ObjectProvider<LockNamePrefix> prefixes, ObjectProvider<EngineSettingsCustomizer> customizers,
 			ConfigurableListableBeanFactory beanFactory) {
 		EngineSettings settings = new DblockSettings(properties).forEngine(locks,
@@ -114,9 +114,9 @@ public final class DblockAutoConfiguration {
 	@Bean(ENGINE)
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
-	LockEngine lockEngine(DblockProperties properties, EngineSettings settings, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observers, LockTransactions transactions,
-			ConfigurableApplicationContext context) {
+	LockEngine dblockLockEngine(DblockProperties properties, EngineSettings settings,
+			ObjectProvider<LockListener> listeners, ObjectProvider<LockObserver> observers,
+			LockTransactions transactions, ConfigurableApplicationContext context) {
 		// Invalid settings are reported even while locking is disabled
 		new DblockSettings(properties).forMongodb();
 		Mode mode = properties.mode();
@@ -160,12 +160,12 @@ public final class DblockAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	LocalLockStore localLockStore() {
+	LocalLockStore dblockLocalLockStore() {
 		return new LocalLockStore();
 	}
 
 	@Bean
-	LockListener lockEventPublisher(ConfigurableApplicationContext context) {
+	LockListener dblockLockEventPublisher(ConfigurableApplicationContext context) {
 		return JobListener.publishingTo(context);
 	}
 
@@ -173,14 +173,14 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(MongoLockRepository.class)
-	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository) {
+	LockFence dblockLockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository) {
 		return new LockFence((properties.mode() == Mode.MONGODB) ? repository.getObject() : null);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockTransactions lockTransactions() {
+	static LockTransactions dblockLockTransactions() {
 		return new LockTransactions();
 	}
 
@@ -193,7 +193,7 @@ public final class DblockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LockOperations.class)
-	LockTemplate lockTemplate(LockEngine engine) {
+	LockTemplate dblockLockTemplate(LockEngine engine) {
 		return new DefaultLockTemplate(engine);
 	}
 
@@ -206,7 +206,7 @@ public final class DblockAutoConfiguration {
 	@Bean(DatabaseLockTemplates.BEAN)
 	@Lazy
 	@ConditionalOnMissingBean
-	LockTemplates lockTemplates(DblockProperties properties, ObjectProvider<LockEngine> engine,
+	LockTemplates dblockLockTemplates(DblockProperties properties, ObjectProvider<LockEngine> engine,
 			ObjectProvider<MongoEngines> engines, ConfigurableListableBeanFactory beanFactory) {
 		Supplier<LockTemplate> usual = SingletonSupplier.of(() -> new DefaultLockTemplate(engine.getObject()));
 		return (properties.mode() == Mode.MONGODB)

@@ -37,7 +37,7 @@ public final class DblockIntegrationAutoConfiguration {
 
 		@Bean
 		@Lazy
-		DblockLockRegistry lockRegistry(LockEngine engine) {
+		DblockLockRegistry dblockLockRegistry(LockEngine engine) {
 			return new DblockLockRegistry(new DefaultLockTemplate(engine));
 		}
 
@@ -49,7 +49,7 @@ public final class DblockIntegrationAutoConfiguration {
 
 		@Bean
 		@Lazy
-		DblockLockRegistry6 lockRegistry(LockEngine engine) {
+		DblockLockRegistry6 dblockLockRegistry(LockEngine engine) {
 			return new DblockLockRegistry6(new DefaultLockTemplate(engine));
 		}
 

@@ -14,7 +14,6 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -33,7 +32,7 @@ import org.springframework.core.env.Environment;
  * child context has its own beans, since it has its own scheduler.
  */
 @AutoConfiguration(after = DblockAopAutoConfiguration.class)
-@ConditionalOnProperty(name = DblockJobsAutoConfiguration.ONCE_PER_PLANNED_TIME, matchIfMissing = true)
+@ConditionalOnSwitch(DblockJobsAutoConfiguration.ONCE_PER_PLANNED_TIME)
 public final class DblockJobsAutoConfiguration {
 
 	static final String ONCE_PER_PLANNED_TIME = "dblock.once-per-planned-time";
@@ -72,7 +71,7 @@ public final class DblockJobsAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(value = JobOperations.class, search = SearchStrategy.CURRENT)
-	JobOperations jobOperations(ApplicationContext context) {
+	JobOperations dblockJobOperations(ApplicationContext context) {
 		return ScheduledJobs.operations(context);
 	}
 

@@ -40,7 +40,7 @@ public final class DblockObservationAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(value = LockObserver.class, ignoredType = "dev.dblock.micrometer.PermitMeters")
-		MicrometerLockObserver lockObserver(ObservationRegistry registry,
+		MicrometerLockObserver dblockLockObserver(ObservationRegistry registry,
 				ObjectProvider<LockObservationConvention> convention) {
 			return new MicrometerLockObserver(registry, convention.getIfAvailable());
 		}
@@ -54,14 +54,14 @@ public final class DblockObservationAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		LockMeters lockMeters(ConfigurableListableBeanFactory beanFactory) {
+		LockMeters dblockLockMeters(ConfigurableListableBeanFactory beanFactory) {
 			CreatedEngines engines = new CreatedEngines(beanFactory);
 			return new LockMeters(engines::usual, () -> engines.others().values());
 		}
 
 		@Bean
 		@ConditionalOnMissingBean
-		PermitMeters permitMeters(ObjectProvider<MeterRegistry> registry) {
+		PermitMeters dblockPermitMeters(ObjectProvider<MeterRegistry> registry) {
 			return new PermitMeters(registry::getIfUnique);
 		}
 
@@ -69,7 +69,7 @@ public final class DblockObservationAutoConfiguration {
 		@Lazy
 		@ConditionalOnSingleCandidate(MeterRegistry.class)
 		@ConditionalOnMissingBean
-		JobMeters jobMeters(MeterRegistry registry, ObjectProvider<JobOperations> jobs) {
+		JobMeters dblockJobMeters(MeterRegistry registry, ObjectProvider<JobOperations> jobs) {
 			SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("dblock-job-meters-");
 			background.setDaemon(true);
 			return new JobMeters(registry, jobs::getIfUnique, background);

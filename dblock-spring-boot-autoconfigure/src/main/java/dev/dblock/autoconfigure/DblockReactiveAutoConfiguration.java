@@ -30,7 +30,7 @@ public final class DblockReactiveAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	ReactiveLockTemplate reactiveLockTemplate(LockEngine engine) {
+	ReactiveLockTemplate dblockReactiveLockTemplate(LockEngine engine) {
 		return new ReactiveLockTemplate(engine);
 	}
 

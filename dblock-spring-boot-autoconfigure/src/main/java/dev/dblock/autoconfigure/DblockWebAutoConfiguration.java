@@ -2,7 +2,6 @@ package dev.dblock.autoconfigure;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.ProblemDetail;
@@ -15,7 +14,7 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 @AutoConfiguration
 @ConditionalOnWebApplication
 @ConditionalOnClass({ ControllerAdvice.class, ProblemDetail.class })
-@ConditionalOnProperty(name = "dblock.web.problem-details", matchIfMissing = true)
+@ConditionalOnSwitch("dblock.web.problem-details")
 public final class DblockWebAutoConfiguration {
 
 	@Bean

@@ -121,6 +121,7 @@ class DblockActuateAutoConfigurationTests {
 	@Test
 	void responseTypesOfTheEndpointAreKept() {
 		assertAreKept(DblockEndpoint.class, LockPage.class, LockInfo.class, ForcedRelease.class);
+		assertAreKept(DblockEndpointWebExtension.class, ReadBody.class);
 	}
 
 	@Test

@@ -56,7 +56,7 @@ class DblockActuatorTests {
 	void start(MongoServer server) {
 		String uri = server.uri(server.freshDatabase());
 		this.application = start(uri, "management.endpoint.dblock.access=unrestricted");
-		this.readOnly = start(uri);
+		this.readOnly = start(uri, "spring.jackson.property-naming-strategy=SNAKE_CASE");
 		this.locks = this.application.getBean(LockTemplate.class);
 	}
 
@@ -91,6 +91,17 @@ class DblockActuatorTests {
 
 	private static String encoded(String text) {
 		return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+	}
+
+	@Test
+	void responsesHaveTheSameNamesWhateverTheApplicationSetsForItsOwnJson() throws Exception {
+		try (LockHandle handle = this.locks.acquire("snake")) {
+			for (String path : List.of("dblock/" + handle.name(), "dblock")) {
+				assertThat(send(this.readOnly, "GET", path).body())
+					.contains("\"expiresAt\"", "\"" + handle.name() + "\"")
+					.doesNotContain("expires_at", "\"read\"");
+			}
+		}
 	}
 
 	@Test

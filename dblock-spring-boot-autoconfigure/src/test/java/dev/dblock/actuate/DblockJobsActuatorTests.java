@@ -72,7 +72,7 @@ class DblockJobsActuatorTests {
 	void start(MongoServer server) {
 		String uri = server.uri(server.freshDatabase());
 		this.one = start(uri, "one", "management.endpoint.dblockjobs.access=unrestricted");
-		this.readOnly = start(uri, "two");
+		this.readOnly = start(uri, "two", "spring.jackson.property-naming-strategy=SNAKE_CASE");
 	}
 
 	private static ConfigurableApplicationContext start(String uri, String name, String... properties) {
@@ -114,6 +114,17 @@ class DblockJobsActuatorTests {
 
 	private static Jobs jobs(ConfigurableApplicationContext application) {
 		return AopTestUtils.getTargetObject(application.getBean(Jobs.class));
+	}
+
+	@Test
+	void responsesHaveTheSameNamesWhateverTheApplicationSetsForItsOwnJson() throws Exception {
+		Awaitility.await()
+			.atMost(LIMIT)
+			.until(() -> !job(this.readOnly, "app-often").getList("runs", Document.class).isEmpty());
+		for (String path : List.of("", "/app-often")) {
+			assertThat(send(this.readOnly, "GET", path, "").body()).contains("\"plannedAt\"")
+				.doesNotContain("planned_at", "\"read\"");
+		}
 	}
 
 	@Test

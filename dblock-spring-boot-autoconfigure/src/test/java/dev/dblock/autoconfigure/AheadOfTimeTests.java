@@ -160,7 +160,7 @@ class AheadOfTimeTests {
 				context.refresh();
 				return "%s %s MongoDB, locked: %s".formatted(
 						context.getBean(LockEngine.class).getClass().getSimpleName(),
-						context.getBeanFactory().containsSingleton("lockRepository") ? "on" : "without",
+						context.getBeanFactory().containsSingleton("dblockLockRepository") ? "on" : "without",
 						AopUtils.isAopProxy(context.getBean("job"))) + job(context);
 			}
 		}

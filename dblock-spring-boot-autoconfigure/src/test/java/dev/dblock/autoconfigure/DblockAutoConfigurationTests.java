@@ -1,5 +1,13 @@
 package dev.dblock.autoconfigure;
 
+import org.springframework.util.ClassUtils;
+import org.springframework.core.type.MethodMetadata;
+import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import dev.dblock.job.JobOperations;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -114,6 +122,42 @@ class DblockAutoConfigurationTests {
 			.allSatisfy((name) -> assertThat(known).containsKey(name));
 		assertThat(known.getProperty(DblockReactiveAutoConfiguration.class.getName() + ".ConditionalOnClass"))
 			.isEqualTo(Mono.class.getName());
+	}
+
+	/**
+	 * A bean of another type with the same name would keep the application from starting.
+	 */
+	@Test
+	void allBeansHaveThePrefix() {
+		Class<?>[] all = ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader())
+			.getCandidates()
+			.stream()
+			.filter((name) -> name.startsWith("dev.dblock."))
+			.map((name) -> ClassUtils.resolveClassName(name, null))
+			.toArray(Class<?>[]::new);
+		this.contextRunner.withConfiguration(AutoConfigurations.of(all))
+			.withBean(ObservationRegistry.class, ObservationRegistry::create)
+			.withBean(SimpleMeterRegistry.class)
+			.withPropertyValues("management.endpoints.jmx.exposure.include=*")
+			.run((context) -> {
+				assertThat(context).hasNotFailed().hasSingleBean(JobOperations.class);
+				assertThat(context.getBeanDefinitionNames()).filteredOn((bean) -> {
+					MethodMetadata method = (context.getBeanFactory()
+						.getBeanDefinition(bean) instanceof AnnotatedBeanDefinition annotated)
+								? annotated.getFactoryMethodMetadata() : null;
+					return method != null && method.getDeclaringClassName().startsWith("dev.dblock.");
+				}).hasSizeGreaterThan(20).allSatisfy((bean) -> assertThat(bean).startsWith("dblock"));
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "false", "off", "no", "0" })
+	void plannedTimesAreSwitchedOffHoweverThatIsWritten(String off) {
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withPropertyValues("dblock.once-per-planned-time=" + off)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(JobOperations.class));
 	}
 
 	@Test
@@ -276,7 +320,7 @@ class DblockAutoConfigurationTests {
 	void amongSeveralDatabasesThePrimaryOneHasTheLocks() {
 		this.bareRunner.withUserConfiguration(PrimaryDatabaseConfiguration.class).run((context) -> {
 			assertThat(context).hasSingleBean(MongoLockRepository.class);
-			assertThat(context.getBeanFactory().getDependenciesForBean("lockRepository")).contains("stock")
+			assertThat(context.getBeanFactory().getDependenciesForBean("dblockLockRepository")).contains("stock")
 				.doesNotContain("orders");
 		});
 	}

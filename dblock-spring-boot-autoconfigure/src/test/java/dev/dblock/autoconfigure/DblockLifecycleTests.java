@@ -132,7 +132,8 @@ class DblockLifecycleTests {
 			.withInitializer((context) -> context.getBeanFactory().registerDependentBean("executor", "mongo"))
 			.run((context) -> {
 				ConfigurableApplicationContext application = context.getSourceApplicationContext();
-				assertThat(application.getBeanFactory().getDependentBeans("lockEngine")).doesNotContain("executor");
+				assertThat(application.getBeanFactory().getDependentBeans("dblockLockEngine"))
+					.doesNotContain("executor");
 				LockHandle handle = context.getBean(LockTemplate.class).acquire("stock");
 				application.close();
 				assertThat(handle.isHeld()).isFalse();

@@ -17,6 +17,7 @@ import dev.dblock.store.StoreFailureException;
 import dev.dblock.store.StoreLoginException;
 import dev.dblock.store.StoreTimeoutException;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.reactive.config.EnableWebFlux;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
@@ -157,6 +159,16 @@ class DblockWebAutoConfigurationTests {
 		web.run((client) -> get(client, "/broken").expectStatus().isEqualTo(HttpStatus.GONE));
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void exceptionsWithAStatusOfTheApplicationKeepItWhateverTheirCause(Web web) {
+		web.run((client) -> {
+			get(client, "/chosen").expectStatus().isEqualTo(HttpStatus.LOCKED);
+			get(client, "/chosen-later").expectStatus().isEqualTo(HttpStatus.TOO_MANY_REQUESTS);
+			get(client, "/annotated-exception").expectStatus().isEqualTo(HttpStatus.GONE);
+		});
+	}
+
 	/**
 	 * The application's own requests fail with the same kinds of exceptions of Spring as
 	 * those of dblock.
@@ -226,8 +238,16 @@ class DblockWebAutoConfigurationTests {
 	@ParameterizedTest
 	@EnumSource
 	void propertySwitchesItOff(Web web) {
-		web.runner.withPropertyValues("dblock.web.problem-details=false")
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockUnavailableAdvice.class));
+		for (String off : List.of("false", "FALSE", "off", "no", "0")) {
+			web.runner.withPropertyValues("dblock.web.problem-details=" + off)
+				.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockUnavailableAdvice.class));
+		}
+		for (String on : List.of("true", "on", "yes", "1")) {
+			web.runner.withPropertyValues("dblock.web.problem-details=" + on)
+				.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LockUnavailableAdvice.class));
+		}
+		web.runner.withPropertyValues("dblock.web.problem-details=maybe")
+			.run((context) -> assertThat(context).getFailure().hasMessageContaining("dblock"));
 	}
 
 	@Test
@@ -294,7 +314,24 @@ class DblockWebAutoConfigurationTests {
 
 		@GetMapping("/broken")
 		String broken() {
-			throw new Gone();
+			throw new Gone(null);
+		}
+
+		@GetMapping("/chosen")
+		String chosen() {
+			throw new ResponseStatusException(HttpStatus.LOCKED, "busy",
+					new LockRefusal("secret", null, Duration.ZERO).toException());
+		}
+
+		@GetMapping("/chosen-later")
+		Mono<String> chosenLater() {
+			return Mono.error(() -> new ResponseStatusException(HttpStatus.TOO_MANY_REQUESTS, "slow",
+					new IllegalStateException(new StoreTimeoutException("timeout"))));
+		}
+
+		@GetMapping("/annotated-exception")
+		String annotatedException() {
+			throw new Gone(new LockRefusal("secret", null, Duration.ZERO).toException());
 		}
 
 	}
@@ -403,6 +440,10 @@ class DblockWebAutoConfigurationTests {
 	static class Gone extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
+
+		Gone(@Nullable Exception cause) {
+			super(cause);
+		}
 
 	}
 

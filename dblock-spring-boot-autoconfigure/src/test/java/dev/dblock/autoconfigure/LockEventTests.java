@@ -133,7 +133,8 @@ class LockEventTests {
 			LockHandle handle = mock(LockHandle.class);
 			given(handle.name()).willReturn("stock");
 			given(handle.token()).willReturn(7L);
-			context.getBean("lockEventPublisher", LockListener.class).onRenewedLate(handle, Duration.ofSeconds(3));
+			context.getBean("dblockLockEventPublisher", LockListener.class)
+				.onRenewedLate(handle, Duration.ofSeconds(3));
 			assertThat(context.getBean(Heard.class).events())
 				.containsExactly(new LockRenewedLateEvent("stock", 7, Duration.ofSeconds(3)));
 		});

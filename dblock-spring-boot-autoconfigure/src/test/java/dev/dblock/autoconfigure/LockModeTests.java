@@ -124,7 +124,7 @@ class LockModeTests {
 			.withPropertyValues("spring.mongodb.uri=mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100")
 			.run((context) -> {
 				context.getBean(LockTemplate.class).acquire("stock").close();
-				assertThat(context.getBeanFactory().containsSingleton("lockRepository")).isFalse();
+				assertThat(context.getBeanFactory().containsSingleton("dblockLockRepository")).isFalse();
 			});
 	}
 

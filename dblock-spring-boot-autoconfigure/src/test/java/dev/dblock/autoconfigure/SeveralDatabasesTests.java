@@ -235,8 +235,8 @@ class SeveralDatabasesTests {
 		CountDownLatch closing = new CountDownLatch(1);
 		this.contextRunner.withUserConfiguration(ExecutorConfiguration.class).run((context) -> {
 			LockTemplate there = context.getBean(LockTemplates.class).on("orders");
-			assertThat(context.getBeanFactory().getDependentBeans("orders")).contains("lockTemplates");
-			assertThat(context.getBeanFactory().getDependentBeans("lockTemplates")).contains("tasks");
+			assertThat(context.getBeanFactory().getDependentBeans("orders")).contains("dblockLockTemplates");
+			assertThat(context.getBeanFactory().getDependentBeans("dblockLockTemplates")).contains("tasks");
 			context.getBean(ThreadPoolTaskExecutor.class).execute(() -> {
 				LockHandle handle = there.acquire("stock");
 				held.countDown();
@@ -277,7 +277,7 @@ class SeveralDatabasesTests {
 			LockTemplates templates = context.getBean(LockTemplates.class);
 			assertThatIllegalArgumentException().isThrownBy(() -> templates.on("oders"))
 				.withMessageContaining("orders");
-			assertThatIllegalArgumentException().as("no factory").isThrownBy(() -> templates.on("lockTemplate"));
+			assertThatIllegalArgumentException().as("no factory").isThrownBy(() -> templates.on("dblockLockTemplate"));
 		});
 	}
 

@@ -23,7 +23,7 @@ final class DblockTestAutoConfiguration {
 
 	static final String RECORDER = "dblockTestLockRecorder";
 
-	static final String LOCKS = "testLocks";
+	static final String LOCKS = "dblockTestLocks";
 
 	// Ordered last, so that all other listeners have at least been called before it
 	@Bean(RECORDER)
@@ -42,8 +42,8 @@ final class DblockTestAutoConfiguration {
 
 	@Bean(LOCKS)
 	@Lazy
-	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties,
-			ObjectProvider<ScheduledJobs> jobs) {
+	TestLocks dblockTestLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder,
+			DblockProperties properties, ObjectProvider<ScheduledJobs> jobs) {
 		if (properties.mode() != DblockProperties.Mode.LOCAL) {
 			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s. Leave it to"
 					+ " @AutoConfigureDblock, or do not use TestLocks")

@@ -41,7 +41,7 @@ class TestLocksNobodyAskedForTests {
 	@Test
 	@Order(2)
 	void theNextOneFindsNoTestLocksAndNothingRecorded() {
-		assertThat(this.context.getBeanFactory().containsSingleton("testLocks")).isFalse();
+		assertThat(this.context.getBeanFactory().containsSingleton("dblockTestLocks")).isFalse();
 		assertThat(this.recorder.events()).isEmpty();
 	}
 
