@@ -71,7 +71,7 @@ record JobChange(Result result, String meaning, @Nullable JobInfo job) implement
 		ACCEPTED,
 
 		/**
-		 * The state of the job did not allow the request.
+		 * The job or its state did not allow the request.
 		 */
 		REFUSED,
 

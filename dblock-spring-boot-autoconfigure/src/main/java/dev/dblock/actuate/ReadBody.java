@@ -7,7 +7,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * Response over HTTP to a request that reads, with the fields of what was read. As an
- * {@link OperationResponseBody}, it is written as Actuator's own responses are, whatever
+ * {@link OperationResponseBody}, Jackson writes it as Actuator's own responses, whatever
  * the application sets for its own.
  *
  * @param read what was read; {@code null} if there is none

@@ -37,7 +37,7 @@ public final class DblockIntegrationAutoConfiguration {
 
 		@Bean
 		@Lazy
-		DblockLockRegistry dblockLockRegistry(LockEngine engine) {
+		DblockLockRegistry lockRegistry(LockEngine engine) {
 			return new DblockLockRegistry(new DefaultLockTemplate(engine));
 		}
 
@@ -49,7 +49,7 @@ public final class DblockIntegrationAutoConfiguration {
 
 		@Bean
 		@Lazy
-		DblockLockRegistry6 dblockLockRegistry(LockEngine engine) {
+		DblockLockRegistry6 lockRegistry(LockEngine engine) {
 			return new DblockLockRegistry6(new DefaultLockTemplate(engine));
 		}
 

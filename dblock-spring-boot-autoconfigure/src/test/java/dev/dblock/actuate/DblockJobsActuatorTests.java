@@ -127,13 +127,22 @@ class DblockJobsActuatorTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "pause", "resume", "run" })
+	void shardIsNotChanged(String action) throws Exception {
+		HttpResponse<String> response = change("app-parts%20(shard%201)", action);
+		assertThat(response.statusCode()).isEqualTo(409);
+		assertThat(Document.parse(response.body()).getString("meaning"))
+			.isEqualTo("'app-parts (shard 1)' is a shard; use the job 'app-parts'");
+	}
+
 	@Test
 	void listsAllJobsWithTheirSchedules() throws Exception {
 		HttpResponse<String> response = send(this.readOnly, "GET", "", "");
 		assertThat(response.statusCode()).isEqualTo(200);
 		List<Document> jobs = Document.parse(response.body()).getList("jobs", Document.class);
 		assertThat(jobs).extracting((job) -> job.getString("id"))
-			.containsExactly("app-counted", "app-nightly", "app-often", "app-slow", "reports/daily");
+			.containsExactly("app-counted", "app-nightly", "app-often", "app-parts", "app-slow", "reports/daily");
 		Document nightly = jobs.get(1);
 		assertThat(nightly).containsEntry("lock", "app-nightly")
 			.containsEntry("method", Jobs.class.getName() + "#nightly")
@@ -353,6 +362,12 @@ class DblockJobsActuatorTests {
 		public void slow() throws InterruptedException {
 			this.begun.release();
 			assertThat(this.end.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		}
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "parts")
+		@JobPolicy(shards = 2)
+		public void parts() {
 		}
 
 		@Scheduled(cron = "0 0 2 1 1 *")

@@ -138,15 +138,20 @@ class DblockAutoConfigurationTests {
 		this.contextRunner.withConfiguration(AutoConfigurations.of(all))
 			.withBean(ObservationRegistry.class, ObservationRegistry::create)
 			.withBean(SimpleMeterRegistry.class)
-			.withPropertyValues("management.endpoints.jmx.exposure.include=*")
+			.withPropertyValues("management.endpoints.jmx.exposure.include=*", "spring.jmx.enabled=true")
 			.run((context) -> {
-				assertThat(context).hasNotFailed().hasSingleBean(JobOperations.class);
+				assertThat(context).hasNotFailed().hasSingleBean(JobOperations.class).hasBean("dblockEndpoint");
 				assertThat(context.getBeanDefinitionNames()).filteredOn((bean) -> {
 					MethodMetadata method = (context.getBeanFactory()
 						.getBeanDefinition(bean) instanceof AnnotatedBeanDefinition annotated)
 								? annotated.getFactoryMethodMetadata() : null;
 					return method != null && method.getDeclaringClassName().startsWith("dev.dblock.");
-				}).hasSizeGreaterThan(20).allSatisfy((bean) -> assertThat(bean).startsWith("dblock"));
+				})
+					.hasSizeGreaterThan(20)// The usual name, by which configurations in
+											// XML refer to it
+					.contains("lockRegistry")
+					.filteredOn((bean) -> !bean.equals("lockRegistry"))
+					.allSatisfy((bean) -> assertThat(bean).startsWith("dblock"));
 			});
 	}
 

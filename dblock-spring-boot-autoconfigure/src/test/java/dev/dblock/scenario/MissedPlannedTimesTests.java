@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import com.mongodb.client.model.Filters;
@@ -25,6 +26,7 @@ import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.event.JobMissedEvent;
+import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -231,6 +233,26 @@ class MissedPlannedTimesTests {
 		assertThat(runs("impatient")).isEmpty();
 	}
 
+	@Test
+	void allPlannedTimesOfAJobThatNeverRanAreReported() {
+		this.server.failCommand(FailCommand.on("findAndModify").errorCode(11601));
+		ApplicationContext context = this.instances.startApplication("one", FreshApplication.class);
+		Instant later = Instant.now().plusSeconds(7);
+		Instances.eventually().until(() -> Instant.now().isAfter(later));
+		this.server.clearFailPoints();
+		Instances.eventually().until(() -> !runs("fresh").isEmpty());
+		Instant ran = runs("fresh").get(0).plannedAt();
+		Queue<JobMissedEvent> missed = context.getBean(Misses.class).events;
+		// Published in threads of their own
+		Instances.eventually().untilAsserted(() -> {
+			List<Instant> times = missed.stream().map(JobMissedEvent::plannedAt).filter(ran::isAfter).sorted().toList();
+			assertThat(times).hasSizeGreaterThan(2);
+			assertThat(times).isEqualTo(IntStream.rangeClosed(1, times.size())
+				.mapToObj((i) -> ran.minusSeconds(2L * (times.size() + 1 - i)))
+				.toList());
+		});
+	}
+
 	private static void ran(String name) {
 		RUNS.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>()).add(JobRun.current().orElseThrow());
 	}
@@ -295,6 +317,25 @@ class MissedPlannedTimesTests {
 			return (registrar) -> registrar.addTriggerTask(
 					new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(InterruptedJob.class, "run")),
 					(context) -> (context.lastScheduledExecution() == null) ? PLANNED : null);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class FreshApplication {
+
+		@Scheduled(cron = "0/2 * * * * *")
+		@DistributedLock(name = "fresh")
+		@JobPolicy(startWithinString = "500ms")
+		public void run() {
+			ran("fresh");
+		}
+
+		@Bean
+		Misses misses() {
+			return new Misses();
 		}
 
 	}

@@ -194,7 +194,7 @@ public interface LockOperations {
 	 * work shares that hold, which then ends with the last of the two. If that hold
 	 * cannot outlast the work around it, as inside of {@link #within} or {@link #asLock},
 	 * or under a lock that a transaction keeps, this method returns when the work has
-	 * ended, also if the thread is interrupted.
+	 * ended or the lock was lost, also if the thread is interrupted.
 	 * <p>
 	 * The returned stage completes after the lock was released, with the outcome of the
 	 * action's stage. If the lease is lost, it completes with a {@link LockLostException}

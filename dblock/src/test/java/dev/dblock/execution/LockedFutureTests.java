@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -650,6 +651,24 @@ class LockedFutureTests {
 		call.get(60, TimeUnit.SECONDS);
 		for (CompletableFuture<Boolean> other : others) {
 			assertThat(other.get(60, TimeUnit.SECONDS)).isFalse();
+		}
+	}
+
+	@Test
+	void workThatNeedsAThreadOfTheWaitingPoolGetsOne() throws Exception {
+		ForkJoinPool pool = new ForkJoinPool(1);
+		try {
+			LockHandle handle = this.template.acquire("a");
+			CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> {
+				try (handle) {
+					return this.template.within(handle,
+							() -> begin(CompletableFuture.supplyAsync(() -> "done", pool)).join());
+				}
+			}, pool);
+			assertThat(call.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+		}
+		finally {
+			pool.shutdownNow();
 		}
 	}
 

@@ -13,6 +13,8 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.mockito.ArgumentMatchers;
 import org.mockito.Mockito;
 
@@ -39,14 +41,15 @@ class TopologyTests {
 			.untilAsserted(() -> assertThat(topology.get()).isNotEqualTo(before));
 	}
 
-	@Test
-	void aClientOfRoutersSeesAShardedCluster() {
+	@ParameterizedTest
+	@EnumSource(names = { "SHARDED", "LOAD_BALANCED" })
+	void aClientOfRoutersSeesAShardedCluster(ClusterType type) {
 		MongoClient client = Mockito.mock(MongoClient.class);
 		ClientSession session = Mockito.mock(ClientSession.class);
 		Mockito.when(session.getOriginator()).thenReturn(client);
 		Mockito.when(client.startSession(ArgumentMatchers.any())).thenReturn(session);
 		Mockito.when(client.getClusterDescription())
-			.thenReturn(new ClusterDescription(ClusterConnectionMode.MULTIPLE, ClusterType.SHARDED, List.of()));
+			.thenReturn(new ClusterDescription(ClusterConnectionMode.MULTIPLE, type, List.of()));
 		LockDatabase database = new LockDatabase(new SimpleMongoClientDatabaseFactory(client, "test"));
 		assertThat(new Topology(database).isSharded()).isTrue();
 	}

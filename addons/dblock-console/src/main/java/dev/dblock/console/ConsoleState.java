@@ -56,7 +56,8 @@ record ConsoleState(String instance, long ageMillis, @Nullable String jobsPath, 
 			Instant renewed = lock.updatedAt();
 			Instant end = lock.expiresAt();
 			return new Lock(lock.name(), lock.held(), lock.acquirer(), lock.thread(), lock.why(),
-					Long.toString(lock.token()), lock.acquiredAt(), lock.remaining().toMillis() + laterMillis,
+					Long.toString(lock.token()), lock.acquiredAt(),
+					lock.remaining().isZero() ? 0 : lock.remaining().toMillis() + laterMillis,
 					(renewed != null && end != null) ? Duration.between(renewed, end).toMillis() : 0, lock.permits());
 		}
 

@@ -356,7 +356,7 @@ const grantOf = (lock) => state.locks.find((each) => each.name === lock)?.since;
 function showLock(row, lock) {
 	row.classList.toggle('free', !lock.held);
 	row.style.setProperty('--colour', colours.get(lock.holder) ?? 'var(--muted)');
-	name(partOf(row, 'holder'), lock.held ? lock.holder : lock.leftMillis > 0 ? `not held, last by ${lock.holder}` : 'free');
+	name(partOf(row, 'holder'), lock.held ? lock.holder : lock.leftMillis > 0 ? `last held by ${lock.holder}` : 'free');
 	put(partOf(row, 'permit'), lock.permits > 1 ? `permit ${/ \(permit (\d+)\)$/.exec(lock.name)?.[1] ?? 1} of ${lock.permits}` : '');
 	name(partOf(row, 'thread'), lock.held ? lock.thread : '');
 	put(partOf(row, 'why'), lock.why);

@@ -16,6 +16,8 @@ import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 
@@ -94,18 +96,20 @@ class ConsoleReaderTests {
 		assertThat(this.requests).hasValue(2);
 	}
 
-	@Test
-	void lockThatWasReadLaterThanTheOthersIsNotShownShorter() {
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 9000 })
+	void lockThatWasReadLaterThanTheOthersIsNotShownShorterOrHeld(int left) {
 		this.answer.countDown();
-		this.free = Optional.of(new LockInfo("order-1", true, "id", "one", "thread", "why", 1, null, null, null, null,
-				Duration.ofSeconds(9)));
+		this.free = Optional.of(new LockInfo("order-1", left > 0, "id", "one", "thread", "why", 1, null, null, null,
+				null, Duration.ofMillis(left)));
 		AtomicReference<ConsoleState> state = new AtomicReference<>();
 		Awaitility.await().until(() -> {
 			state.set(read("order-1"));
 			return state.get().ageMillis() > 0;
 		});
 		assertThat(state.get().locks()).singleElement()
-			.satisfies((lock) -> assertThat(lock.leftMillis() - state.get().ageMillis()).isEqualTo(9000));
+			.satisfies(
+					(lock) -> assertThat(lock.leftMillis()).isEqualTo((left > 0) ? left + state.get().ageMillis() : 0));
 	}
 
 	private ConsoleState read(String filter) {

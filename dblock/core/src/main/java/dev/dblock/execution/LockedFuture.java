@@ -3,6 +3,7 @@ package dev.dblock.execution;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
@@ -93,9 +94,7 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	/**
 	 * Wait until the work has ended or its lock was lost, if the lock cannot outlive the
-	 * caller's own work. Not by {@code join()}, in which a thread of a
-	 * {@link java.util.concurrent.ForkJoinPool} can run another task meanwhile, under the
-	 * same lock.
+	 * caller's own work.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
 		if (work instanceof LockedFuture<T> locked) {
@@ -105,16 +104,20 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 		return work;
 	}
 
+	/**
+	 * Wait, and ignore interrupts meanwhile, since the lock must not end before the work.
+	 * In {@code join()}, a thread of a pool could run another task of it, under the same
+	 * lock. The pool has another thread meanwhile, since the work may need one.
+	 */
 	private static void await(CompletableFuture<?> stage) {
 		CountDownLatch completed = new CountDownLatch(1);
 		CompletableFuture<?> unused = stage.whenComplete((result, failure) -> completed.countDown());
 		boolean interrupted = false;
 		while (completed.getCount() > 0) {
 			try {
-				completed.await();
+				ForkJoinPool.managedBlock(new Wait(completed));
 			}
 			catch (InterruptedException ex) {
-				// The lock must not end before the work
 				interrupted = true;
 			}
 		}
@@ -309,6 +312,24 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	private static boolean stopsWhenCancelled(Class<?> type) {
 		return Future.class.isAssignableFrom(type) && !CompletableFuture.class
 			.equals(ClassUtils.getMethod(type, "cancel", boolean.class).getDeclaringClass());
+	}
+
+	/**
+	 * The wait of a thread that may be one of a pool.
+	 */
+	private record Wait(CountDownLatch completed) implements ForkJoinPool.ManagedBlocker {
+
+		@Override
+		public boolean block() throws InterruptedException {
+			this.completed.await();
+			return true;
+		}
+
+		@Override
+		public boolean isReleasable() {
+			return this.completed.getCount() == 0;
+		}
+
 	}
 
 }

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reports releases from a change stream of the lock collection, which is read on a
- * dedicated thread while the feed is open.
+ * dedicated thread while the feed is open. Not in a sharded cluster: a router passes an
+ * event on once no shard can have an earlier one, and a shard without writes shows that
+ * every ten seconds.
  */
 final class ChangeStreamFeed implements ReleaseFeed {
 
@@ -38,15 +40,15 @@ final class ChangeStreamFeed implements ReleaseFeed {
 
 	@Override
 	public synchronized void open(Listener listener) {
-		if (this.sharded.getAsBoolean()) {
-			// A router passes an event on when no shard can have an earlier one any more.
-			// A
-			// shard without writes shows that every ten seconds
-			listener.unsupported("in a sharded cluster, releases would be reported up to ten seconds late");
-			return;
-		}
 		ChangeStreamReader present = this.reader;
-		if (present == null || !present.isReading()) {
+		if (this.sharded.getAsBoolean()) {
+			// Opened before the servers were known
+			if (present != null) {
+				present.stop(Duration.ZERO);
+			}
+			listener.unsupported("in a sharded cluster, releases would be reported up to ten seconds late");
+		}
+		else if (present == null || !present.isReading()) {
 			this.reader = new ChangeStreamReader(this::stream, this::closeOnServer, listener);
 			this.reader.start();
 		}

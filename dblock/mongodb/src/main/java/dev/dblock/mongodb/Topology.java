@@ -1,7 +1,9 @@
 package dev.dblock.mongodb;
 
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import com.mongodb.client.MongoClient;
@@ -18,6 +20,9 @@ import com.mongodb.connection.ServerDescription;
 final class Topology implements Supplier<Object> {
 
 	private static final String UNSEEN = "unseen";
+
+	/** Only routers can be behind a load balancer. */
+	private static final Set<ClusterType> ROUTED = EnumSet.of(ClusterType.SHARDED, ClusterType.LOAD_BALANCED);
 
 	private final LockDatabase database;
 
@@ -38,7 +43,7 @@ final class Topology implements Supplier<Object> {
 	 */
 	boolean isSharded() {
 		MongoClient client = this.database.client();
-		return client != null && client.getClusterDescription().getType() == ClusterType.SHARDED;
+		return client != null && ROUTED.contains(client.getClusterDescription().getType());
 	}
 
 	private static List<Object> state(ServerDescription server) {

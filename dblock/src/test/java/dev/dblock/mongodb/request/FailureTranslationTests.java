@@ -222,8 +222,8 @@ class FailureTranslationTests {
 			.isInstanceOf(QueryTimeoutException.class)
 			.hasMessage(
 					"Could not acquire the lock 'stock' in the collection 'locks': no connection was free in time. It"
-							+ " may or may not have been done. The application uses all connections of its client: raise"
-							+ " maxPoolSize, or give the locks a client of their own");
+							+ " may or may not have been done. All connections of the client are in use, or MongoDB accepts new"
+							+ " ones too slowly: check its load, raise maxPoolSize, or give the locks a client of their own");
 	}
 
 	@ParameterizedTest

@@ -80,7 +80,7 @@ class CompatibilityTests {
 	@BeforeAll
 	void start(MongoServer server) {
 		String uri = server.uri(server.freshDatabase());
-		this.application = start(uri).run();
+		this.application = start(uri, "spring.jackson.property-naming-strategy=SNAKE_CASE").run();
 		this.other = start(uri, "dblock.max-hold=3600").web(WebApplicationType.NONE).run();
 		this.locks = this.application.getBean(LockTemplate.class);
 		this.locksOfOther = this.other.getBean(LockTemplate.class);
@@ -241,7 +241,10 @@ class CompatibilityTests {
 		assertThat(Document.parse(send("GET", "dblock")).getList("locks", Document.class))
 			.extracting((lock) -> lock.getString("name"))
 			.contains("shown");
-		assertThat(Document.parse(send("DELETE", "dblock/shown?now=true"))).containsEntry("released", true);
+		assertThat(Document.parse(send("GET", "dblock/shown"))).containsKey("expiresAt");
+		Document release = Document.parse(send("DELETE", "dblock/shown?now=true"));
+		assertThat(release).containsEntry("released", true);
+		assertThat(release.get("before", Document.class)).containsKey("expiresAt");
 		assertThat(handle.release()).isFalse();
 		assertThat(Document.parse(send("DELETE", "dblock/shown"))).containsEntry("released", false);
 	}

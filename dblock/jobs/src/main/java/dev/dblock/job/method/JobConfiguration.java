@@ -46,7 +46,7 @@ class JobConfiguration {
 
 	@Bean
 	@Lazy
-	JobOperations jobOperations(ApplicationContext context) {
+	JobOperations dblockJobOperations(ApplicationContext context) {
 		return ScheduledJobs.operations(context);
 	}
 

@@ -45,6 +45,9 @@ public final class JobMethod {
 	/** The latest planned time that was fired, by any of the job's schedules. */
 	private final LatestPlanned latest;
 
+	/** The latest planned time whose shards were requested. */
+	private final LatestPlanned latestOfShards;
+
 	private final DoubtfulTimes doubtful = new DoubtfulTimes();
 
 	/** The bean, if there is only one. */
@@ -72,6 +75,7 @@ public final class JobMethod {
 		this.method = type.getName() + "#" + name;
 		this.declaration = SingletonSupplier.of(declaration);
 		this.latest = new LatestPlanned();
+		this.latestOfShards = new LatestPlanned();
 		this.calls = new AtomicLong();
 		this.whole = null;
 		this.number = 0;
@@ -85,7 +89,8 @@ public final class JobMethod {
 		this.bean = whole.bean;
 		this.method = whole.method;
 		this.declaration = SingletonSupplier.of(() -> whole.declaration().shard(number));
-		this.latest = whole.latest;
+		this.latest = whole.latestOfShards;
+		this.latestOfShards = whole.latestOfShards;
 		this.calls = whole.calls;
 		this.whole = whole;
 		this.number = number;
@@ -141,8 +146,16 @@ public final class JobMethod {
 		return this.declaration.obtain();
 	}
 
+	/**
+	 * Return the latest planned time that was fired. For a shard, one that has begun: a
+	 * planned time that does not begin, such as that of a paused job, overtakes no shard.
+	 */
 	LatestPlanned latest() {
 		return this.latest;
+	}
+
+	LatestPlanned latestOfShards() {
+		return this.latestOfShards;
 	}
 
 	DoubtfulTimes doubtful() {

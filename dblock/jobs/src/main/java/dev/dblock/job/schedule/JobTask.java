@@ -312,9 +312,10 @@ final class JobTask {
 	 * @param last the last run of the record
 	 */
 	void catchUp(JobRun last, Schedule.Planned planned) {
-		if (this.shards != null) {
-			resume(last);
-			fire(planned);
+		Shards shards = this.shards;
+		if (shards != null) {
+			shards.resume(last);
+			shards.fireLater(planned.at(), () -> fireNow(planned));
 		}
 		else {
 			call(JobRequest.first(planned));

@@ -45,8 +45,8 @@ final class PlannedTimeAccount {
 
 	private final UnaryOperator<PlannedTimes> begun;
 
-	/** The latest planned time that this instance has passed over for another one. */
-	private volatile @Nullable Instant passedOver;
+	/** The planned times that this instance has passed over for an earlier one. */
+	private volatile @Nullable PassedOver passedOver;
 
 	/** The latest planned time at which the method was called without its lock. */
 	private volatile @Nullable Instant unlocked;
@@ -80,7 +80,8 @@ final class PlannedTimeAccount {
 	 * Record that this instance was working on an earlier planned time.
 	 */
 	void passedOver(Instant planned) {
-		this.passedOver = planned;
+		PassedOver earlier = this.passedOver;
+		this.passedOver = new PassedOver((earlier != null) ? earlier.first() : planned, planned);
 	}
 
 	/**
@@ -94,8 +95,8 @@ final class PlannedTimeAccount {
 				reportSettledBy(asked, run);
 			}
 			this.unlocked = null;
-			Instant passedOver = this.passedOver;
-			if (passedOver != null && !passedOver.isAfter(run.plannedAt())) {
+			PassedOver passedOver = this.passedOver;
+			if (passedOver != null && !passedOver.last().isAfter(run.plannedAt())) {
 				this.passedOver = null;
 			}
 			reportDoubtful(asked, null);
@@ -239,7 +240,8 @@ final class PlannedTimeAccount {
 			.findFirst()
 			.filter((before) -> before.outcome() == JobRun.Outcome.CRASHED)
 			.ifPresent((before) -> reportCrash(method, before));
-		PlannedTimes unrun = (missed.after() != null) ? between(missed.after(), planned) : PlannedTimes.NONE;
+		PlannedTimes unrun = (missed.after() != null) ? between(missed.after(), planned)
+				: (runs.size() == 1) ? sinceStart(planned) : PlannedTimes.NONE;
 		report(method, unrun, new Settled(missed, status, outage));
 	}
 
@@ -311,15 +313,15 @@ final class PlannedTimeAccount {
 					method.id(), before.plan(), by.plan(), before.plannedAt());
 			known = PlannedTimes.NONE;
 		}
-		Instant workedUntil = (before != null && Shards.isBegun(before) && !method.isShard())
-				? Shards.workedUntil(method.declaration(), before) : null;
+		List<Shards.Period> work = (before != null && Shards.isBegun(before) && !method.isShard())
+				? Shards.work(method.declaration(), before) : List.of();
 		List<Instant> times = new ArrayList<>(known.times());
 		if (settled.isMissed()) {
 			times.add(by.plannedAt());
 		}
 		for (int from = 0, to = 0; from < times.size(); from = to) {
-			Cause cause = cause(times.get(from), settled, workedUntil);
-			while (to < times.size() && cause.equals(cause(times.get(to), settled, workedUntil))) {
+			Cause cause = cause(times.get(from), settled, work);
+			while (to < times.size() && cause.equals(cause(times.get(to), settled, work))) {
 				to++;
 			}
 			report(method, times.subList(from, to), known.more() && from == 0, cause);
@@ -328,17 +330,16 @@ final class PlannedTimeAccount {
 
 	/**
 	 * Return why a planned time was not run.
-	 * @param workedUntil until when instances worked on the shards of the planned time
-	 * before; {@code null} if it had none
+	 * @param work when instances were at work on the shards of the planned time before
 	 */
-	private Cause cause(Instant planned, Settled settled, @Nullable Instant workedUntil) {
+	private Cause cause(Instant planned, Settled settled, List<Shards.Period> work) {
 		Instant unlocked = this.unlocked;
 		if (unlocked != null && !planned.isAfter(unlocked)) {
 			return new Cause(true, "the condition of its lock was false until " + unlocked);
 		}
-		Instant passedOver = this.passedOver;
-		if ((passedOver != null && settled.outage() == null && !planned.isAfter(passedOver))
-				|| (workedUntil != null && planned.isBefore(workedUntil))) {
+		PassedOver passedOver = this.passedOver;
+		if ((passedOver != null && settled.outage() == null && passedOver.contains(planned))
+				|| work.stream().anyMatch((period) -> period.contains(planned))) {
 			return new Cause(true, "the shards of an earlier planned time were in progress");
 		}
 		JobStatus status = settled.status();
@@ -372,9 +373,10 @@ final class PlannedTimeAccount {
 	}
 
 	private static void report(JobMethod method, List<Instant> times, boolean more, Cause cause) {
-		String which = (times.size() == 1 && !more) ? "its planned time " + times.get(0)
-				: "%,d planned times%s, from %s to %s".formatted(times.size(), more ? " and earlier ones" : "",
-						times.get(0), times.get(times.size() - 1));
+		String earlier = more ? " and earlier ones" : "";
+		String which = (times.size() == 1) ? "its planned time " + times.get(0) + earlier
+				: "%,d planned times%s, from %s to %s".formatted(times.size(), earlier, times.get(0),
+						times.get(times.size() - 1));
 		if (cause.skipped()) {
 			logger.info("The job '{}' skipped {}: {}", method.id(), which, cause.text());
 			return;
@@ -408,6 +410,17 @@ final class PlannedTimeAccount {
 						.filter((run) -> run.plannedAt().equals(this.by.after()))
 						.findFirst()
 						.orElse(null);
+		}
+
+	}
+
+	/**
+	 * Planned times that an instance has passed over.
+	 */
+	private record PassedOver(Instant first, Instant last) {
+
+		boolean contains(Instant planned) {
+			return !planned.isBefore(this.first) && !planned.isAfter(this.last);
 		}
 
 	}

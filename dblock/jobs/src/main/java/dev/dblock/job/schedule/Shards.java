@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -57,6 +58,12 @@ final class Shards {
 
 	private static final int MOST_TIMEOUTS = 3;
 
+	/** About a minute and a half. */
+	private static final int MOST_READS = 20;
+
+	/** Pauses between two shards on an instance, which is at work nevertheless. */
+	private static final Duration LONGEST_GAP = Duration.ofSeconds(10);
+
 	/** The records of a thousand shards have several megabytes. */
 	private static final Duration PATIENCE_PER_SHARD = Duration.ofMillis(5);
 
@@ -83,6 +90,9 @@ final class Shards {
 	 */
 	private final Map<Instant, JobRun> worked = new TreeMap<>();
 
+	/** The latest planned times that were reported to be over. */
+	private final Deque<Instant> over = new ArrayDeque<>();
+
 	Shards(JobTask job, JobMethod method) {
 		this.job = job;
 		this.method = method;
@@ -98,6 +108,14 @@ final class Shards {
 		if (isWorking()) {
 			this.job.passedOver(planned);
 		}
+		fireLater(planned, firing);
+	}
+
+	/**
+	 * Fire a planned time from before this instance started, after the shards of the one
+	 * before.
+	 */
+	synchronized void fireLater(Instant planned, Runnable firing) {
 		if (this.next == null || !planned.isBefore(this.next.planned())) {
 			this.next = new Firing(planned, firing);
 		}
@@ -283,9 +301,11 @@ final class Shards {
 			}
 			this.requested = run;
 		}
+		LatestPlanned latest = this.method.latestOfShards();
+		latest.fired(run.plannedAt(), this.job.now());
 		List<Integer> numbers = new ArrayList<>(IntStream.rangeClosed(1, run.shards()).boxed().toList());
 		Collections.shuffle(numbers);
-		numbers.forEach((number) -> task(number).call(JobRequest.shard(run, this.job.latest())));
+		numbers.forEach((number) -> task(number).call(JobRequest.shard(run, latest.at(this.job.now()))));
 	}
 
 	/**
@@ -373,7 +393,7 @@ final class Shards {
 		Instant planned = worked.plannedAt();
 		Declaration declaration = this.method.declaration();
 		try {
-			List<List<JobRun>> runs = declaration.runsOfShards(worked.shards(), patience(worked.shards(), earlier));
+			List<List<JobRun>> runs = declaration.runsOfShards(worked.shards(), patience(worked.shards()));
 			JobShards shards = JobShards.of(planned, runs, false, declaration.rerun());
 			boolean last = runs.stream()
 				.flatMap(List::stream)
@@ -381,7 +401,7 @@ final class Shards {
 				.max(Comparator.comparing(JobRun::endedAt).thenComparing(JobRun::shard))
 				.filter((run) -> run.instance().equals(declaration.engine().acquirer()))
 				.isPresent();
-			if (last && shards.isOver()) {
+			if (last && shards.isOver() && isOverNow(planned)) {
 				logger.info("The planned time {} of the job '{}' is over: {}", planned, this.method.id(),
 						shards.describe());
 				this.method.report(new JobNews.ShardsOver(this.method.id(), shards));
@@ -389,11 +409,26 @@ final class Shards {
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The shards of the job '{}' could not be read", this.method.id(), ex);
-			if (isLatest(planned)) {
+			if (earlier < MOST_READS) {
 				this.job.timer()
 					.startBeside(this.job.now().plus(NextFiring.pause(earlier)), () -> report(worked, earlier + 1));
 			}
 		}
+	}
+
+	/**
+	 * Record that a planned time is over. Several reads can find that, if some failed.
+	 * @return whether this is the first one to find it
+	 */
+	private synchronized boolean isOverNow(Instant planned) {
+		if (this.over.contains(planned)) {
+			return false;
+		}
+		if (this.over.size() == MOST_READS) {
+			this.over.removeFirst();
+		}
+		this.over.addLast(planned);
+		return true;
 	}
 
 	/**
@@ -423,34 +458,43 @@ final class Shards {
 			.collect(Collectors.toSet());
 		// Which planned times had begun before those is no longer recorded
 		Instant recorded = runs.isEmpty() ? null : runs.get(runs.size() - 1).after();
-		boolean more = recorded != null && !planned.times().get(0).isAfter(recorded);
-		return new PlannedTimes(planned.times().stream().filter(begun::contains).toList(), planned.more() || more);
+		boolean more = recorded != null && (planned.more() || !planned.times().get(0).isAfter(recorded));
+		return new PlannedTimes(planned.times().stream().filter(begun::contains).toList(), more);
 	}
 
 	/**
-	 * Return until when shards of a planned time were being run.
-	 * @return the end of the last one, the latest possible time if one is still being
-	 * run; {@code null} if none was, or if they could not be read
+	 * Return when instances were at work on the shards of a planned time.
+	 * @return the periods in the order of time, of which the last one can be in progress;
+	 * none if the shards could not be read
 	 */
-	static @Nullable Instant workedUntil(Declaration declaration, JobRun begun) {
+	static List<Period> work(Declaration declaration, JobRun begun) {
 		try {
-			return declaration.runsOfShards(begun.shards(), patience(begun.shards(), 0))
+			List<Period> work = new ArrayList<>();
+			declaration.runsOfShards(begun.shards(), patience(begun.shards()))
 				.stream()
 				.flatMap(List::stream)
 				.filter((run) -> run.plannedAt().equals(begun.plannedAt()))
-				.map((run) -> (run.outcome() == null) ? Instant.MAX : run.endedAt())
-				.filter(Objects::nonNull)
-				.max(Comparator.naturalOrder())
-				.orElse(null);
+				.map(Period::of)
+				.sorted(Comparator.comparing(Period::from))
+				.forEach((each) -> {
+					Period last = work.isEmpty() ? null : work.get(work.size() - 1);
+					if (last != null && !each.from().isAfter(last.longer(LONGEST_GAP))) {
+						work.set(work.size() - 1, last.and(each));
+					}
+					else {
+						work.add(each);
+					}
+				});
+			return work;
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The shards of the job '{}' could not be read", begun.jobId(), ex);
-			return null;
+			return List.of();
 		}
 	}
 
-	private static Duration patience(int shards, int timeouts) {
-		return JobRequest.patience(timeouts).plus(PATIENCE_PER_SHARD.multipliedBy(shards));
+	private static Duration patience(int shards) {
+		return JobRequest.patience(0).plus(PATIENCE_PER_SHARD.multipliedBy(shards));
 	}
 
 	/**
@@ -524,6 +568,31 @@ final class Shards {
 				Thread.currentThread().interrupt();
 				return false;
 			}
+		}
+
+	}
+
+	/**
+	 * A period in which instances were at work.
+	 */
+	record Period(Instant from, Instant to) {
+
+		static Period of(JobRun run) {
+			Instant ended = run.endedAt();
+			return new Period(run.startedAt(),
+					(run.outcome() == null) ? Instant.MAX : (ended != null) ? ended : run.startedAt());
+		}
+
+		Instant longer(Duration gap) {
+			return this.to.equals(Instant.MAX) ? this.to : this.to.plus(gap);
+		}
+
+		Period and(Period later) {
+			return new Period(this.from, later.to.isAfter(this.to) ? later.to : this.to);
+		}
+
+		boolean contains(Instant planned) {
+			return !planned.isBefore(this.from) && planned.isBefore(this.to);
 		}
 
 	}

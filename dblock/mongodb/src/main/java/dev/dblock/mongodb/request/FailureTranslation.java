@@ -153,8 +153,9 @@ public final class FailureTranslation {
 		}
 		if (isNoConnection(cause)) {
 			return new StoreTimeoutException(text(action, "no connection was free in time",
-					"It may or may not have been done. The application uses all connections of its client: raise"
-							+ " maxPoolSize, or give the locks a client of their own"),
+					"It may or may not have been done. All connections of the client are in use, or MongoDB accepts new"
+							+ " ones too slowly: check its load, raise maxPoolSize, or give the locks a client of their"
+							+ " own"),
 					cause);
 		}
 		if (isTimeout(cause)) {
