@@ -54,6 +54,9 @@ final class PlannedTimes {
 	/** The entries of each job that settled planned times, by their own. */
 	private final Map<String, NavigableMap<Instant, JobRun>> settling = new HashMap<>();
 
+	/** The planned times that the record has a repetition of. */
+	private final Set<String> repeated = new HashSet<>();
+
 	/** When each of these entries was seen first, at the next run. */
 	private final Map<String, Long> seen = new HashMap<>();
 
@@ -199,7 +202,10 @@ final class PlannedTimes {
 	private void remember(String job) {
 		this.stored.apply(job).forEach((run) -> {
 			this.recorded.merge(describe(run), run, PlannedTimes::later);
-			if (run.attempt() <= 1) {
+			if (run.attempt() > 1) {
+				this.repeated.add(describe(run));
+			}
+			else {
 				// One that was abandoned under one id can have run under another one
 				this.settling.computeIfAbsent(job, (key) -> new TreeMap<>())
 					.merge(run.plannedAt(), run,
@@ -253,8 +259,10 @@ final class PlannedTimes {
 	 */
 	private void requireAccount(String job) {
 		NavigableMap<Instant, JobRun> entries = new TreeMap<>(this.settling.getOrDefault(job, new TreeMap<>()));
-		// An abandoned grant settles nothing
-		entries.values().removeIf((run) -> run.outcome() == Outcome.ABANDONED);
+		// An abandoned grant settles nothing, unless an attempt of its firing crashed
+		// before
+		entries.values()
+			.removeIf((run) -> run.outcome() == Outcome.ABANDONED && !this.repeated.contains(describe(run)));
 		if (entries.isEmpty()) {
 			return;
 		}
