@@ -64,7 +64,7 @@ public final class DblockAutoConfiguration {
 	// Spring's name for the properties of @TestPropertySource and @SpringBootTest
 	private static final String TEST_PROPERTIES = "Inlined Test Properties";
 
-	private static final String ENGINE = "dblockLockEngine";
+	private static final String ENGINE = "lockEngine";
 
 	static final String REPOSITORY = "dblockLockRepository";
 
@@ -114,9 +114,9 @@ public final class DblockAutoConfiguration {
 	@Bean(ENGINE)
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
-	LockEngine dblockLockEngine(DblockProperties properties, EngineSettings settings,
-			ObjectProvider<LockListener> listeners, ObjectProvider<LockObserver> observers,
-			LockTransactions transactions, ConfigurableApplicationContext context) {
+	LockEngine lockEngine(DblockProperties properties, EngineSettings settings, ObjectProvider<LockListener> listeners,
+			ObjectProvider<LockObserver> observers, LockTransactions transactions,
+			ConfigurableApplicationContext context) {
 		// Invalid settings are reported even while locking is disabled
 		new DblockSettings(properties).forMongodb();
 		Mode mode = properties.mode();
@@ -193,7 +193,7 @@ public final class DblockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LockOperations.class)
-	LockTemplate dblockLockTemplate(LockEngine engine) {
+	LockTemplate lockTemplate(LockEngine engine) {
 		return new DefaultLockTemplate(engine);
 	}
 

@@ -30,7 +30,7 @@ public final class DblockReactiveAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	ReactiveLockTemplate dblockReactiveLockTemplate(LockEngine engine) {
+	ReactiveLockTemplate reactiveLockTemplate(LockEngine engine) {
 		return new ReactiveLockTemplate(engine);
 	}
 

@@ -72,6 +72,12 @@ import static org.mockito.Mockito.mockingDetails;
 @ExtendWith(OutputCaptureExtension.class)
 class DblockAutoConfigurationTests {
 
+	/**
+	 * By these, an application refers to a bean, or hides that of a parent context.
+	 */
+	private static final List<String> USUAL_NAMES = List.of("lockEngine", "lockRegistry", "lockTemplate",
+			"reactiveLockTemplate");
+
 	private static final LockOptions WAITING = LockOptions.defaults().waitUpTo(Duration.ofMillis(100));
 
 	private final ApplicationContextRunner bareRunner = new ApplicationContextRunner()
@@ -147,10 +153,9 @@ class DblockAutoConfigurationTests {
 								? annotated.getFactoryMethodMetadata() : null;
 					return method != null && method.getDeclaringClassName().startsWith("dev.dblock.");
 				})
-					.hasSizeGreaterThan(20)// The usual name, by which configurations in
-											// XML refer to it
-					.contains("lockRegistry")
-					.filteredOn((bean) -> !bean.equals("lockRegistry"))
+					.hasSizeGreaterThan(20)
+					.contains(USUAL_NAMES.toArray(String[]::new))
+					.filteredOn((bean) -> !USUAL_NAMES.contains(bean))
 					.allSatisfy((bean) -> assertThat(bean).startsWith("dblock"));
 			});
 	}

@@ -132,8 +132,7 @@ class DblockLifecycleTests {
 			.withInitializer((context) -> context.getBeanFactory().registerDependentBean("executor", "mongo"))
 			.run((context) -> {
 				ConfigurableApplicationContext application = context.getSourceApplicationContext();
-				assertThat(application.getBeanFactory().getDependentBeans("dblockLockEngine"))
-					.doesNotContain("executor");
+				assertThat(application.getBeanFactory().getDependentBeans("lockEngine")).doesNotContain("executor");
 				LockHandle handle = context.getBean(LockTemplate.class).acquire("stock");
 				application.close();
 				assertThat(handle.isHeld()).isFalse();

@@ -142,7 +142,7 @@ class DblockObservationAutoConfigurationTests {
 		this.contextRunner.withBean("lockTemplate", LockTemplate.class, () -> mock(LockTemplate.class))
 			.run((context) -> {
 				assertThat(context.getBean(MeterRegistry.class).get("dblock.locks.held").gauge().value()).isZero();
-				assertThat(context.getBeanFactory().containsSingleton("dblockLockEngine")).isFalse();
+				assertThat(context.getBeanFactory().containsSingleton("lockEngine")).isFalse();
 			});
 	}
 

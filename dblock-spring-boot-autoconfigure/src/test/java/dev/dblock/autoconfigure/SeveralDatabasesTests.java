@@ -277,7 +277,7 @@ class SeveralDatabasesTests {
 			LockTemplates templates = context.getBean(LockTemplates.class);
 			assertThatIllegalArgumentException().isThrownBy(() -> templates.on("oders"))
 				.withMessageContaining("orders");
-			assertThatIllegalArgumentException().as("no factory").isThrownBy(() -> templates.on("dblockLockTemplate"));
+			assertThatIllegalArgumentException().as("no factory").isThrownBy(() -> templates.on("lockTemplate"));
 		});
 	}
 

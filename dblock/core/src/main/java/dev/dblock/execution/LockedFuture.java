@@ -5,6 +5,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 import dev.dblock.LockLostException;
@@ -110,18 +111,21 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	 * lock. The pool has another thread meanwhile, since the work may need one.
 	 */
 	private static void await(CompletableFuture<?> stage) {
-		CountDownLatch completed = new CountDownLatch(1);
-		CompletableFuture<?> unused = stage.whenComplete((result, failure) -> completed.countDown());
-		boolean interrupted = false;
-		while (completed.getCount() > 0) {
-			try {
-				ForkJoinPool.managedBlock(new Wait(completed));
-			}
-			catch (InterruptedException ex) {
-				interrupted = true;
-			}
+		Wait wait = new Wait();
+		CompletableFuture<?> unused = stage.whenComplete((result, failure) -> wait.completed.countDown());
+		try {
+			ForkJoinPool.managedBlock(wait);
 		}
-		if (interrupted) {
+		catch (InterruptedException ex) {
+			// The pool is being shut down
+			wait.interrupted = true;
+			wait.block();
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("The pool has no other thread during the wait", ex);
+			wait.block();
+		}
+		if (wait.interrupted) {
 			Thread.currentThread().interrupt();
 		}
 	}
@@ -317,11 +321,22 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	/**
 	 * The wait of a thread that may be one of a pool.
 	 */
-	private record Wait(CountDownLatch completed) implements ForkJoinPool.ManagedBlocker {
+	private static final class Wait implements ForkJoinPool.ManagedBlocker {
+
+		private final CountDownLatch completed = new CountDownLatch(1);
+
+		private boolean interrupted;
 
 		@Override
-		public boolean block() throws InterruptedException {
-			this.completed.await();
+		public boolean block() {
+			while (!isReleasable()) {
+				try {
+					this.completed.await();
+				}
+				catch (InterruptedException ex) {
+					this.interrupted = true;
+				}
+			}
 			return true;
 		}
 

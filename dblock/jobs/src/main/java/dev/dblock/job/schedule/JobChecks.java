@@ -167,7 +167,8 @@ final class JobChecks {
 		String id = method.storedId();
 		String places = places(method,
 				(other) -> lock != null && other.storedId() != null && lock.equals(other.declaration().lock())
-						&& !other.storedId().equals(id) && (method.isSharded() || other.isSharded()));
+						&& other.declaration().engine() == method.declaration().engine() && !other.storedId().equals(id)
+						&& (method.isSharded() || other.isSharded()));
 		if (!places.isEmpty()) {
 			findings.add(("%s have the same lock '%s', and a job with shards has it only while a planned time begins,"
 					+ " so they would overlap; give each its own lock")

@@ -16,6 +16,7 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
 import dev.dblock.job.schedule.JobMethod.Declaration;
+import dev.dblock.job.schedule.NextFiring.At;
 import dev.dblock.job.schedule.NextFiring.Missed;
 import dev.dblock.job.schedule.NextFiring.NotDue;
 import dev.dblock.job.schedule.NextFiring.Retry;
@@ -296,6 +297,13 @@ final class JobTask {
 	}
 
 	/**
+	 * Record that this instance begins to work on the shards of a planned time.
+	 */
+	void worksSince(Instant now) {
+		this.account.worksSince(now);
+	}
+
+	/**
 	 * Request the shards of the last planned time from before this instance started, if
 	 * it has begun with shards.
 	 */
@@ -388,7 +396,16 @@ final class JobTask {
 
 	private void elapsed(Timed next) {
 		if (!isCancelled() && !(next instanceof Retry retry && retry.answer().request().isOvertakenBy(latest()))) {
-			call(next.request());
+			JobRequest request = next.request();
+			Shards shards = this.shards;
+			if (shards != null && next instanceof At && !request.look()
+					&& request.schedule() instanceof Schedule.Planned planned) {
+				// After the shards of a beginning that was repeated
+				shards.fireLater(planned.at(), () -> shards.request(request));
+			}
+			else {
+				call(request);
+			}
 		}
 	}
 

@@ -48,6 +48,9 @@ final class PlannedTimeAccount {
 	/** The planned times that this instance has passed over for an earlier one. */
 	private volatile @Nullable PassedOver passedOver;
 
+	/** When this instance began to work on the shards of a planned time. */
+	private volatile @Nullable Instant worksSince;
+
 	/** The latest planned time at which the method was called without its lock. */
 	private volatile @Nullable Instant unlocked;
 
@@ -81,7 +84,18 @@ final class PlannedTimeAccount {
 	 */
 	void passedOver(Instant planned) {
 		PassedOver earlier = this.passedOver;
-		this.passedOver = new PassedOver((earlier != null) ? earlier.first() : planned, planned);
+		Instant since = this.worksSince;
+		Instant first = (earlier != null) ? earlier.first() : planned;
+		// Of several times that pass while no thread is free, only the latest is fired
+		this.passedOver = new PassedOver((since != null && since.isBefore(first)) ? since : first, planned);
+	}
+
+	/**
+	 * Record that this instance begins to work on a planned time.
+	 */
+	void worksSince(Instant now) {
+		this.passedOver = null;
+		this.worksSince = now;
 	}
 
 	/**

@@ -301,6 +301,7 @@ final class Shards {
 			}
 			this.requested = run;
 		}
+		this.job.worksSince(this.job.now());
 		LatestPlanned latest = this.method.latestOfShards();
 		latest.fired(run.plannedAt(), this.job.now());
 		List<Integer> numbers = new ArrayList<>(IntStream.rangeClosed(1, run.shards()).boxed().toList());
@@ -393,7 +394,8 @@ final class Shards {
 		Instant planned = worked.plannedAt();
 		Declaration declaration = this.method.declaration();
 		try {
-			List<List<JobRun>> runs = declaration.runsOfShards(worked.shards(), patience(worked.shards()));
+			List<List<JobRun>> runs = declaration.runsOfShards(worked.shards(),
+					patience(worked.shards(), Math.min(earlier, MOST_TIMEOUTS)));
 			JobShards shards = JobShards.of(planned, runs, false, declaration.rerun());
 			boolean last = runs.stream()
 				.flatMap(List::stream)
@@ -470,7 +472,7 @@ final class Shards {
 	static List<Period> work(Declaration declaration, JobRun begun) {
 		try {
 			List<Period> work = new ArrayList<>();
-			declaration.runsOfShards(begun.shards(), patience(begun.shards()))
+			declaration.runsOfShards(begun.shards(), patience(begun.shards(), 0))
 				.stream()
 				.flatMap(List::stream)
 				.filter((run) -> run.plannedAt().equals(begun.plannedAt()))
@@ -493,8 +495,8 @@ final class Shards {
 		}
 	}
 
-	private static Duration patience(int shards) {
-		return JobRequest.patience(0).plus(PATIENCE_PER_SHARD.multipliedBy(shards));
+	private static Duration patience(int shards, int timeouts) {
+		return JobRequest.patience(timeouts).plus(PATIENCE_PER_SHARD.multipliedBy(shards));
 	}
 
 	/**
