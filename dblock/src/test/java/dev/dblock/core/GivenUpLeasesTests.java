@@ -98,8 +98,10 @@ class GivenUpLeasesTests {
 			this.late.set(store);
 			throw Fault.timeout().get();
 		});
+		int releases = this.repository.count(Kind.RELEASE, "b");
 		assertThatExceptionOfType(QueryTimeoutException.class)
 			.isThrownBy(() -> this.engine.acquire("b", LockOptions.defaults()));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "b") > releases);
 		refusedOnceMore();
 		Object unused = this.late.get().get();
 		granted(this.engine.acquire("b", LockOptions.defaults())).close();
