@@ -673,6 +673,33 @@ class LockedFutureTests {
 	}
 
 	@Test
+	void workIsWaitedForThoughThePoolOfTheWaitingThreadIsShutDown() throws Exception {
+		ForkJoinPool pool = new ForkJoinPool(1);
+		LockHandle handle = this.template.acquire("a");
+		CompletableFuture<Thread> waiting = new CompletableFuture<>();
+		CompletableFuture<Boolean> call = CompletableFuture.supplyAsync(() -> {
+			waiting.complete(Thread.currentThread());
+			try (handle) {
+				this.template.<Void>within(handle, () -> {
+					begin(this.work);
+					return null;
+				});
+			}
+			return Thread.interrupted();
+		}, pool);
+		Thread waiter = waiting.get(60, TimeUnit.SECONDS);
+		LockWorld.eventually().until(() -> waiter.getState() == Thread.State.WAITING);
+		pool.shutdownNow();
+		// It neither ends nor runs on
+		LockWorld.eventually()
+			.during(Duration.ofMillis(500))
+			.until(() -> call.isDone() || waiter.getState() == Thread.State.WAITING);
+		assertThat(isHeld()).isTrue();
+		this.work.complete("done");
+		assertThat(call.get(60, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
 	void workUnderALockOfOthersIsWaitedForThoughTheThreadIsInterrupted() throws Exception {
 		LockHandle handle = this.template.acquire("a");
 		Worker<Boolean> worker = Worker.start(() -> {
