@@ -390,14 +390,7 @@ class ShardsTests {
 	@Test
 	void aJobThatWorksOnItsShardsForLongIsNotOverdueAndSkipsWhatItPassesOver(CapturedOutput output) {
 		CountDownLatch done = new CountDownLatch(1);
-		Set<Instant> blocked = ConcurrentHashMap.newKeySet();
-		work = (run) -> {
-			if (blocked.isEmpty() || blocked.contains(run.plannedAt())) {
-				blocked.add(run.plannedAt());
-				Stubborn.await(done);
-			}
-			return true;
-		};
+		Set<Instant> blocked = blockTheFirstPlannedTimeUntil(done);
 		ConfigurableApplicationContext context = this.instances.startApplication("instance", Application.class,
 				"spring.task.scheduling.pool.size=2");
 		Instances.eventually().until(() -> !blocked.isEmpty());
@@ -416,14 +409,7 @@ class ShardsTests {
 	@Test
 	void anInstanceThatStartsWhileOthersWorkReportsNothingAsMissed(CapturedOutput output) {
 		CountDownLatch done = new CountDownLatch(1);
-		Set<Instant> blocked = ConcurrentHashMap.newKeySet();
-		work = (run) -> {
-			if (blocked.isEmpty() || blocked.contains(run.plannedAt())) {
-				blocked.add(run.plannedAt());
-				Stubborn.await(done);
-			}
-			return true;
-		};
+		Set<Instant> blocked = blockTheFirstPlannedTimeUntil(done);
 		ConfigurableApplicationContext one = start("one", "shards=2", LONG_LEASE);
 		start("two", "shards=2", LONG_LEASE);
 		Instances.eventually().until(() -> RAN.size() == 2);
@@ -438,6 +424,18 @@ class ShardsTests {
 		assertThat(output).contains("The job 'report' skipped")
 			.contains("the shards of an earlier planned time were in progress");
 		assertThat(MISSED).noneMatch((event) -> event.plannedAt().isBefore(ended));
+	}
+
+	private static Set<Instant> blockTheFirstPlannedTimeUntil(CountDownLatch done) {
+		Set<Instant> blocked = ConcurrentHashMap.newKeySet();
+		work = (run) -> {
+			if (blocked.isEmpty() || blocked.contains(run.plannedAt())) {
+				blocked.add(run.plannedAt());
+				Stubborn.await(done);
+			}
+			return true;
+		};
+		return blocked;
 	}
 
 	@Test
