@@ -12,7 +12,7 @@
 # before, not in this answer.
 #
 # What one would expect: an instance does not release the lease of another one. The documentation of ReleaseOnCancel
-# tells only to complete the work before the context is cancelled.
+# only asks to complete the work before the context is cancelled.
 #
 # Needs Go 1.26 or later, on Linux. The first build takes some minutes. Fails if client-go behaves differently.
 

@@ -8,7 +8,7 @@
 # stays "doing": it is neither retried nor failed. The second job, and with it every later one, waits for the lock of
 # the first as long as the worker lives, and get_stalled_jobs() returns none. The worker goes on with other tasks. The
 # retry would put the first job back to the queue, where its queueing lock is taken: the database refuses that, and
-# the worker loses the exception, of which only asyncio's "Task exception was never retrieved" tells. Without a second
+# the worker loses the exception: only asyncio logs it, as "Task exception was never retrieved". Without a second
 # job, the first one is retried; with a second job, but without retries, the first one is failed, and the second one
 # is run. Reported as issues 1446 and 1543 of procrastinate.
 #

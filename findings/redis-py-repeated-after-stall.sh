@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # redis-py 8.1.0 with Redis 6.2.14: after a pause of the server of more than 5 s, commands are done twice, and a lock
-# is held by nobody, with the default settings. Not with redis-py 7.4.1.
+# has no holder, with the default settings. Not with redis-py 7.4.1.
 #
 # The server is stopped for 7 s (SIGSTOP), as a virtual machine that is suspended or a command that takes long, while
 # a client calls lock.acquire(blocking=False) for a free lock, incr() of a new key, or lpop() of a list of "a" and

@@ -7,11 +7,11 @@
 # LockExtender.extendActiveLock. Seen: getActiveLocks() has five locks when no task is running any more, and the next
 # task gets the same lock all the same, so it has been released. During that task, six are active, and unlock() of each
 # but the newest throws an IllegalStateException. If the tasks do not extend their locks, none is active at the end, and
-# one during the next task. extend() of the wrapper returns the lock of the wrapped provider, so nobody tells the
-# wrapper about its end.
+# one during the next task. extend() of the wrapper returns the lock of the wrapped provider, so the
+# wrapper does not learn of its end.
 #
 # What one would expect: a lock is active as long as it is held. An application that waits at its shutdown until no lock
-# is active waits in vain, and each extended lock remains in memory.
+# is active never ends its wait, and each extended lock remains in memory.
 #
 # Needs JDK 17 or later and Maven. Fails if ShedLock behaves differently.
 

@@ -5,7 +5,7 @@
 #
 # The names are "volume-0" to "volume-999", as of a program that locks each of its 1,000 volumes. A client holds the
 # lock of one of two names, and another client tries to acquire that of the other name. Seen: with 13 pairs of these
-# names, it does not get it, although nobody has acquired a lock of that name. Nor does the client that holds the
+# names, it does not get it, although no client has acquired a lock of that name. Nor does the client that holds the
 # first one, so that it would wait for itself with blocking=True. The driver computes the MD5 digest of the name, but
 # takes only its first two bytes for the two numbers of an advisory lock, which could be 64 bits. Of 300 names, two
 # are likely to collide. With names that do not collide, and with the driver for Redis, the lock is acquired.
