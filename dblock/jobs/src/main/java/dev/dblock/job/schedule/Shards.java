@@ -61,6 +61,9 @@ final class Shards {
 	/** About a minute and a half. */
 	private static final int MOST_READS = 20;
 
+	/** Far more than can be read at the same time. */
+	private static final int MOST_OVER = 20;
+
 	/** Pauses between two shards on an instance, which is at work nevertheless. */
 	private static final Duration LONGEST_GAP = Duration.ofSeconds(10);
 
@@ -426,7 +429,7 @@ final class Shards {
 		if (this.over.contains(planned)) {
 			return false;
 		}
-		if (this.over.size() == MOST_READS) {
+		if (this.over.size() == MOST_OVER) {
 			this.over.removeFirst();
 		}
 		this.over.addLast(planned);
