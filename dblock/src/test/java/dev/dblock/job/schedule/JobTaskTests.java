@@ -251,6 +251,11 @@ class JobTaskTests {
 		this.timers.tick();
 		assertThat(this.firings).as("the tick at 12:00:02 is not due").hasSize(2);
 		assertThat(this.timers.next).isEqualTo(at("12:00:02.500"));
+		this.answer = (call) -> {
+		};
+		this.timers.tick();
+		this.timers.fire();
+		assertThat(this.firings).as("not once more after the tick at 12:00:02.500").hasSize(3);
 	}
 
 	@Test
@@ -289,6 +294,36 @@ class JobTaskTests {
 		this.timers.fire();
 		assertThat(this.firings).hasSize(2);
 		assertThat(this.time.instant()).isBetween(at("12:00:00.690"), at("12:00:00.700"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void retryThatIsEarlyByACorrectedClockIsNotLostForAPeriod(boolean threadPerFiring) {
+		periodic(new Schedule.FixedRate(Duration.ofHours(1)));
+		this.answer = failed();
+		this.timers.tick();
+		this.time.passUntil(this.timers.next);
+		if (threadPerFiring) {
+			this.timers.plan();
+			correctClock();
+			this.timers.task.run();
+		}
+		else {
+			correctClock();
+			this.timers.task.run();
+			// The trigger takes a firing within 2 ms for one in time
+			this.time.pass(Duration.ofMillis(3));
+			this.timers.plan();
+		}
+		assertThat(this.firings).hasSize(1);
+		assertThat(this.timers.next).isAfter(at("12:30:00"));
+		this.timers.fire();
+		assertThat(this.firings).extracting(JobFiring::id).hasSize(2).containsOnly(this.firings.get(0).id());
+		assertThat(this.timers.next).isAfter(at("12:30:00"));
+	}
+
+	private void correctClock() {
+		this.task.learn(this.time.server().minusMillis(5), this.time.nanoTime());
 	}
 
 	@Test

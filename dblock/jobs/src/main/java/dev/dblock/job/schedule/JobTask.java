@@ -154,7 +154,11 @@ final class JobTask {
 				this.clock, own());
 		return schedule(plan, () -> {
 			if (plan.isDue()) {
+				this.timer.firedInTime();
 				fire(schedule);
+			}
+			else {
+				this.timer.firedEarly(plan, this::elapsed);
 			}
 		});
 	}

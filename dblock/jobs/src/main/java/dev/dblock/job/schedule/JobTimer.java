@@ -9,6 +9,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
+import dev.dblock.job.schedule.NextFiring.At;
 import dev.dblock.job.schedule.NextFiring.Retry;
 import dev.dblock.job.schedule.NextFiring.Timed;
 import dev.dblock.job.trigger.StoreClock;
@@ -68,15 +69,35 @@ final class JobTimer {
 				return;
 			}
 			if (!plan.isDue()) {
-				// It is early if the clock was corrected since the start of the timer
-				if (elapsed.at().isAfter(this.clock.now(own()))) {
-					start(elapsed.at(), () -> elapsed(elapsed, plan, fire));
-				}
+				// The clock was corrected since the start of the timer
+				start(elapsed.at(), () -> elapsed(elapsed, plan, fire));
 				return;
 			}
 			this.next = null;
 		}
 		fire.accept(elapsed);
+	}
+
+	/**
+	 * Fire by a timer if the trigger of the period, which has just fired too early, does
+	 * not do so soon after the firing is due. A moment later, it can take the early one
+	 * for the one that is due, and plan the next period.
+	 */
+	synchronized void firedEarly(JobPlan plan, Consumer<Timed> fire) {
+		Timed next = this.next;
+		if (next != null) {
+			cancelTimer();
+			start(next.at().plus(NextFiring.SOON), () -> elapsed(next, plan, fire));
+		}
+	}
+
+	/**
+	 * Cancel the firing, unless it is a retry, since the trigger of the period fires.
+	 */
+	synchronized void firedInTime() {
+		if (this.next instanceof At) {
+			cancel();
+		}
 	}
 
 	/**
@@ -131,11 +152,15 @@ final class JobTimer {
 	}
 
 	private void cancel() {
+		cancelTimer();
+		this.next = null;
+	}
+
+	private void cancelTimer() {
 		if (this.timer != null) {
 			this.timer.cancel(false);
 			this.timer = null;
 		}
-		this.next = null;
 	}
 
 	synchronized void close() {
