@@ -469,7 +469,8 @@ public interface LockOperations {
 	 * <p>
 	 * The wait of each lock counts from the beginning of this call, so the wait for
 	 * several locks is not longer than the wait for one. During the wait, the locks that
-	 * are already held are renewed, regardless of their options. If a lock is refused, a
+	 * are already held are renewed, even if their options disable that, up to their
+	 * maximum hold; leases of less than half a second are not. If a lock is refused, a
 	 * request fails, or the thread is interrupted, the locks that are already held are
 	 * released, even inside a transaction or a minimum hold.
 	 * <p>

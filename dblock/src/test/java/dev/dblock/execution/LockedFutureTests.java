@@ -719,6 +719,58 @@ class LockedFutureTests {
 		assertThat(worker.result()).isTrue();
 	}
 
+	@Test
+	void interruptOfOtherCodeIsPreservedThoughALossInterruptsTheWaitAfterIt() throws Exception {
+		Worker<Boolean> worker = Worker.start(() -> {
+			LockHandle handle = this.template.acquire("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.template.<Void>within(handle, () -> {
+					begin(this.work);
+					return null;
+				}));
+			assertThat(handle.release()).isFalse();
+			return Thread.interrupted();
+		});
+		worker.awaitWaiting();
+		worker.interrupt();
+		worker.awaitWaiting();
+		lose();
+		assertThat(worker.result()).isTrue();
+	}
+
+	/**
+	 * On some JDKs, a wait in a thread of such a pool throws an exception though the
+	 * thread is not interrupted.
+	 */
+	@Test
+	void interruptThatWasHandledDoesNotComeBackInAPoolThatIsShutDown() throws Exception {
+		ForkJoinPool pool = new ForkJoinPool(1);
+		LockHandle handle = this.template.acquire("a");
+		CountDownLatch shutDown = new CountDownLatch(1);
+		CompletableFuture<Thread> waiting = new CompletableFuture<>();
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+		pool.execute(() -> {
+			waiting.complete(Thread.currentThread());
+			assertThatExceptionOfType(InterruptedException.class).isThrownBy(shutDown::await);
+			try (handle) {
+				this.template.<Void>within(handle, () -> {
+					begun.countDown();
+					begin(this.work);
+					return null;
+				});
+			}
+			interrupted.complete(Thread.interrupted());
+		});
+		Thread waiter = waiting.get(60, TimeUnit.SECONDS);
+		LockWorld.eventually().until(() -> waiter.getState() == Thread.State.WAITING);
+		pool.shutdownNow();
+		begun.await();
+		LockWorld.eventually().until(() -> waiter.getState() == Thread.State.WAITING);
+		this.work.complete("done");
+		assertThat(interrupted.get(60, TimeUnit.SECONDS)).isFalse();
+	}
+
 	/**
 	 * They would occupy one of the few threads that all virtual threads share.
 	 */
@@ -732,6 +784,34 @@ class LockedFutureTests {
 	private static boolean isVirtual(Thread thread) {
 		Method method = ReflectionUtils.findMethod(Thread.class, "isVirtual");
 		return method != null && Boolean.TRUE.equals(ReflectionUtils.invokeMethod(method, thread));
+	}
+
+	@Test
+	void workUnderALockOfOthersIsWaitedForThoughItLosesAnotherOfItsLocks() throws Exception {
+		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
+		LockHandle handle = this.template.acquire("a");
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
+			try (handle) {
+				this.template.<Void>within(handle, () -> {
+					CompletionStage<String> result = this.template.forAll(both)
+						.<String>executeAsync("both", LockOptions.defaults(), () -> {
+							begun.countDown();
+							return this.work;
+						}, LockedFutureTests::refused);
+					assertThat(result).isNotNull();
+					return null;
+				});
+			}
+		});
+		begun.await();
+		this.world.rob("b");
+		this.world.advance(Duration.ofSeconds(11));
+		assertThatExceptionOfType(TimeoutException.class).as("the work goes on under 'a'")
+			.isThrownBy(() -> call.get(3, TimeUnit.SECONDS));
+		assertThat(isHeld()).isTrue();
+		this.work.complete("done");
+		call.get(60, TimeUnit.SECONDS);
 	}
 
 	@Test

@@ -1,17 +1,17 @@
 package dev.dblock.execution;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 import dev.dblock.LockLostException;
 import dev.dblock.LockedAction;
 import dev.dblock.LossReason;
 import dev.dblock.support.CallThreads;
+import dev.dblock.support.ManagedWait;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,9 +43,6 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	/** Completes with the work, possibly later than the caller's stage. */
 	private final CompletableFuture<Boolean> over = new CompletableFuture<>();
-
-	/** Completes when its own lock is lost before the work has ended. */
-	private final CompletableFuture<Boolean> lost = new CompletableFuture<>();
 
 	/**
 	 * Completes when its own lock, or that of nested work, is lost before that work has
@@ -95,39 +92,43 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	/**
 	 * Wait until the work has ended or its lock was lost, if the lock cannot outlive the
-	 * caller's own work.
+	 * caller's own work. Of several locks, those that others release count.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
 		if (work instanceof LockedFuture<T> locked) {
-			await(CompletableFuture.anyOf(locked.over, locked.lost));
+			await(CompletableFuture.anyOf(locked.over, locked.othersLost()));
 			await(locked);
 		}
 		return work;
 	}
 
 	/**
-	 * Wait, and ignore interrupts meanwhile, since the lock must not end before the work.
-	 * In {@code join()}, a thread of a pool could run another task of it, under the same
-	 * lock. The pool has another thread meanwhile, since the work may need one.
+	 * Return a stage that completes when all locks that others release are lost.
+	 */
+	private CompletableFuture<Void> othersLost() {
+		List<Hold> others = this.hold.parts().stream().filter((part) -> !part.isOwned()).toList();
+		return CompletableFuture.allOf((others.isEmpty() ? List.of(this.hold) : others).stream()
+			.map(this::lossOf)
+			.toArray(CompletableFuture<?>[]::new));
+	}
+
+	private CompletableFuture<Boolean> lossOf(Hold part) {
+		CompletableFuture<Boolean> lost = new CompletableFuture<>();
+		Consumer<LossReason> news = (reason) -> lost.complete(true);
+		part.onLost(news);
+		CompletableFuture<Void> unused = this.over.thenRun(() -> part.forget(news));
+		return lost;
+	}
+
+	/**
+	 * Wait whether or not the thread is interrupted, since the lock must not end before
+	 * the work. In {@code join()}, a thread of a pool could run another task of it, under
+	 * the same lock.
 	 */
 	private static void await(CompletableFuture<?> stage) {
-		Wait wait = new Wait();
-		CompletableFuture<?> unused = stage.whenComplete((result, failure) -> wait.completed.countDown());
-		try {
-			ForkJoinPool.managedBlock(wait);
-		}
-		catch (InterruptedException ex) {
-			// The pool is being shut down
-			wait.interrupted = true;
-			wait.block();
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.debug("The pool has no other thread during the wait", ex);
-			wait.block();
-		}
-		if (wait.interrupted) {
-			Thread.currentThread().interrupt();
-		}
+		CountDownLatch completed = new CountDownLatch(1);
+		CompletableFuture<?> unused = stage.whenComplete((result, failure) -> completed.countDown());
+		ManagedWait.until(() -> completed.getCount() == 0, completed::await);
 	}
 
 	/**
@@ -281,7 +282,6 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 			if (this.ended) {
 				return;
 			}
-			this.lost.complete(true);
 			if (this.cancelWhenLost) {
 				CallThreads.executeCallback(this::cancelWork);
 			}
@@ -316,35 +316,6 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	private static boolean stopsWhenCancelled(Class<?> type) {
 		return Future.class.isAssignableFrom(type) && !CompletableFuture.class
 			.equals(ClassUtils.getMethod(type, "cancel", boolean.class).getDeclaringClass());
-	}
-
-	/**
-	 * The wait of a thread that may be one of a pool.
-	 */
-	private static final class Wait implements ForkJoinPool.ManagedBlocker {
-
-		private final CountDownLatch completed = new CountDownLatch(1);
-
-		private boolean interrupted;
-
-		@Override
-		public boolean block() {
-			while (!isReleasable()) {
-				try {
-					this.completed.await();
-				}
-				catch (InterruptedException ex) {
-					this.interrupted = true;
-				}
-			}
-			return true;
-		}
-
-		@Override
-		public boolean isReleasable() {
-			return this.completed.getCount() == 0;
-		}
-
 	}
 
 }

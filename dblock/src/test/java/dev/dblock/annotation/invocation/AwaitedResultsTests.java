@@ -1,12 +1,16 @@
 package dev.dblock.annotation.invocation;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
@@ -82,6 +86,27 @@ class AwaitedResultsTests {
 		LockWorld.eventually()
 			.ignoreException(IllegalStateException.class)
 			.untilAsserted(() -> this.results.delivered(method, inner));
+	}
+
+	@Test
+	void resultThatNeedsAThreadOfTheWaitingPoolGetsOne() throws Exception {
+		LockedMethod method = new LockedMethod(Supplier.class.getMethod("get"), Supplier.class);
+		ForkJoinPool pool = new ForkJoinPool(1);
+		try {
+			for (Function<Supplier<String>, Object> begin : List
+				.<Function<Supplier<String>, Object>>of((work) -> CompletableFuture.supplyAsync(work, pool), (work) -> {
+					FutureTask<String> task = new FutureTask<>(work::get);
+					pool.execute(task);
+					return task;
+				})) {
+				CompletableFuture<Object> call = CompletableFuture.supplyAsync(() -> this.template
+					.<Object>execute("outer", () -> this.results.ended(method, begin.apply(() -> "done"))), pool);
+				assertThat(call.get(50, TimeUnit.SECONDS)).isNotNull();
+			}
+		}
+		finally {
+			pool.shutdownNow();
+		}
 	}
 
 	@Test

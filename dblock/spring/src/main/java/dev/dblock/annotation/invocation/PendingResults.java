@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.stream.BaseStream;
 
 import dev.dblock.LockContext;
@@ -16,7 +17,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.execution.LockedFuture;
 import dev.dblock.execution.PendingTypes;
-import dev.dblock.support.LossInterrupts;
+import dev.dblock.support.ManagedWait;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,28 +100,27 @@ final class PendingResults {
 		LockedFuture.whenEnded(stage).whenComplete((value, ex) -> completed.countDown());
 		if (completed.getCount() > 0) {
 			warn(method, stage);
-			uninterruptibly(() -> completed.await(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS));
+			await(() -> completed.getCount() == 0, () -> completed.await(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS));
 		}
 	}
 
 	private void awaitFuture(LockedMethod method, Future<?> future) {
 		if (!future.isDone()) {
 			warn(method, future);
-			uninterruptibly(() -> awaitDone(future));
+			await(future::isDone, () -> awaitDone(future));
 		}
 	}
 
-	private static boolean awaitDone(Future<?> future) throws InterruptedException {
+	private static void awaitDone(Future<?> future) throws InterruptedException {
 		try {
 			future.get(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);
 		}
 		catch (TimeoutException ex) {
-			return future.isDone();
+			logger.trace("The awaited work is in progress", ex);
 		}
 		catch (ExecutionException | CancellationException ex) {
 			logger.trace("The awaited work failed, as its caller will see", ex);
 		}
-		return true;
 	}
 
 	private void warn(LockedMethod method, Object result) {
@@ -130,21 +130,11 @@ final class PendingResults {
 		}
 	}
 
-	private static void uninterruptibly(Waiting waiting) {
-		try (LossInterrupts.Aside interrupt = LossInterrupts.putAside()) {
-			boolean ended = false;
-			while (!ended) {
-				try {
-					ended = waiting.await();
-				}
-				catch (InterruptedException ex) {
-					interrupt.takeSeen();
-				}
-				if (!ended) {
-					LockContext.current().ifPresent(PendingResults::ensureNotLost);
-				}
-			}
-		}
+	private static void await(BooleanSupplier over, ManagedWait.Waiting waiting) {
+		ManagedWait.until(over, () -> {
+			LockContext.current().ifPresent(PendingResults::ensureNotLost);
+			waiting.await();
+		});
 	}
 
 	/**
@@ -158,12 +148,6 @@ final class PendingResults {
 		catch (DataAccessException ex) {
 			logger.debug("It is unknown whether the lock '{}' is still held", handle.name(), ex);
 		}
-	}
-
-	private interface Waiting {
-
-		boolean await() throws InterruptedException;
-
 	}
 
 }
