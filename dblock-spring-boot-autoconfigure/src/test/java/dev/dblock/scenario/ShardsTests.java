@@ -297,6 +297,28 @@ class ShardsTests {
 		lost.countDown();
 	}
 
+	/**
+	 * More planned times than are computed.
+	 */
+	@Test
+	void shardThatDidNotRunIsReportedHoweverLongAgo(CapturedOutput output) throws Exception {
+		Instant planned = evenSecondBefore(4000);
+		Instance before = this.instances.start("before");
+		before.locks()
+			.acquire("report (shard 1)", LockOptions.defaults().claim(JobFiring.at(planned).shards(1)))
+			.release();
+		for (int i = 0; i < 2; i++) {
+			JobFiring begins = JobFiring.at(planned.plusSeconds(2 * i)).shards(1);
+			before.locks().acquire("report", LockOptions.defaults().claim(begins)).release();
+		}
+		start("after", "shards=1");
+		Instances.eventually().until(() -> !OVER.isEmpty());
+		assertThat(output.toString().lines()).filteredOn((line) -> line.contains("The job 'report (shard 1)'"))
+			.singleElement()
+			.asString()
+			.contains("skipped its planned time " + planned.plusSeconds(2) + ": the run for " + planned);
+	}
+
 	@Test
 	void ofMoreBeginningsThanTheRecordHasTheEarlierOnesAreMentioned(CapturedOutput output) throws Exception {
 		Instant planned = evenSecondBefore(120);

@@ -1400,11 +1400,38 @@ class JobTaskTests {
 		this.task.tasks(() -> List.of(this.task));
 		lookBack();
 		assertThat(this.firings).isEmpty();
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:10:00.001"));
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:10:00.101"));
 		this.timers.fire();
 		assertThat(this.firings).isEmpty();
 		assertThat(this.givenUp).containsExactly(at("11:40:00"), at("12:00:00"));
 		assertThat(output).containsOnlyOnce("The job 'job' missed 2 planned times, from 2026-03-01T11:40:00Z to");
+	}
+
+	@Test
+	void plannedTimeBeforeTheStartIsRecordedAsMissedOnceTheRunBeforeItHasEnded(CapturedOutput output) {
+		cron("0 */20 * * * *");
+		this.status = status(at("11:20:00"), null);
+		lookBack();
+		this.timers.fire();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:11:00.101"));
+		this.expired = (planned) -> Optional
+			.of(recorded(null, missed(planned, at("11:20:00")), ended(at("11:20:00"), at("12:10:30"), null)));
+		this.task.tasks(() -> List.of(this.task));
+		this.timers.fire();
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(output).containsOnlyOnce("The job 'job' skipped 2 planned times, from 2026-03-01T11:40:00Z to"
+				+ " 2026-03-01T12:00:00Z: the run for 2026-03-01T11:20:00Z was in progress");
+	}
+
+	@Test
+	void plannedTimeBeforeTheStartThatAnotherInstanceRecordsAsMissedIsNotRequestedAgain() {
+		cron("0 */20 * * * *");
+		this.status = status(at("11:20:00"), JobRun.Outcome.SUCCEEDED);
+		lookBack();
+		this.status = status(at("12:00:00"), JobRun.Outcome.MISSED);
+		this.timers.fire();
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(this.givenUp).isEmpty();
 	}
 
 	@Test

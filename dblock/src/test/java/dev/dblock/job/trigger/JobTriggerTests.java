@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -59,6 +61,22 @@ class JobTriggerTests {
 			assertThat(minutes.times()).hasSizeBetween(100, 250).endsWith(noon.plusSeconds(900));
 			assertThat(minutes.more()).isTrue();
 		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({
+			// From Friday evening to Monday morning
+			"0 * 9-17 * * MON-FRI, 2026-03-06T17:59:00Z, 2026-03-09T09:01:00Z, 1, 2026-03-09T09:00:00Z, false",
+			"*/30 * 8-18 * * *, 2026-03-06T18:29:30Z, 2026-03-07T08:20:30Z, 101, 2026-03-06T18:30:00Z, false",
+			"*/30 * 8-18 * * *, 2026-03-06T18:29:30Z, 2026-03-07T08:00:00Z, 60, 2026-03-06T18:30:00Z, false",
+			"*/30 * 8-18 * * *, 2026-03-05T18:29:30Z, 2026-03-07T08:00:00Z, 1000, 2026-03-06T10:40:00Z, true",
+			"0 0 3 * * *, 2025-03-05T03:00:00Z, 2026-03-05T03:00:00Z, 364, 2025-03-06T03:00:00Z, false" })
+	void pausesOfAnExpressionAreNoPlannedTimes(String cron, Instant after, Instant before, int count, Instant first,
+			boolean more) {
+		PlannedTimes between = new JobTrigger(new CronTrigger(cron, ZoneOffset.UTC), this.clock).between(after, before,
+				this.own);
+		assertThat(between.times()).hasSize(count).startsWith(first);
+		assertThat(between.more()).isEqualTo(more);
 	}
 
 	@Test
@@ -122,6 +140,14 @@ class JobTriggerTests {
 		assertThat(this.trigger.take()).isEqualTo("2026-03-01T12:00:03Z");
 		this.own.pass(Duration.ofSeconds(1));
 		assertThat(this.trigger.take()).isEqualTo("2026-03-01T12:00:04Z");
+	}
+
+	@Test
+	void timeThatWasTakenIsNotUnfired() {
+		plan();
+		assertThat(this.trigger.unfired()).isEqualTo("2026-03-01T12:00:01Z");
+		this.trigger.take();
+		assertThat(this.trigger.unfired()).isNull();
 	}
 
 	@Test

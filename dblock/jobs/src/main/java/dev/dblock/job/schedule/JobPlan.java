@@ -171,7 +171,7 @@ final class JobPlan {
 	 * @param now the time of the server's clock
 	 */
 	NextFiring planAgain(Instant now) {
-		Instant planned = (this.trigger != null && isCron()) ? this.trigger.planned() : null;
+		Instant planned = (this.trigger instanceof JobTrigger instants && isCron()) ? instants.unfired() : null;
 		return (planned != null) ? replan(planned, 0, now) : NextFiring.NONE;
 	}
 

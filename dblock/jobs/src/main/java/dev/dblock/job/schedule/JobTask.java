@@ -276,12 +276,12 @@ final class JobTask {
 	}
 
 	/**
-	 * Return the planned times that have begun, and in which this shard takes part if
-	 * this is one.
+	 * Return the planned times between two others that have begun, and in which this
+	 * shard takes part; all of them if this is not a shard.
 	 */
-	private PlannedTimes begun(PlannedTimes planned) {
+	private PlannedTimes begun(PlannedTimes planned, Instant after, Instant before) {
 		Shards shards = (this.whole != null) ? this.whole.shards : null;
-		return (shards != null) ? shards.begun(planned, this.methods.iterator().next()) : planned;
+		return (shards != null) ? shards.begun(after, before, this.methods.iterator().next()) : planned;
 	}
 
 	/**

@@ -106,7 +106,8 @@ final class LookBack {
 			this.first.resume(last);
 		}
 		if (unrun != null) {
-			unrun.task().missedAt(tooLate(unrun), this.method, unrun.planned());
+			// The server's clock is known to a few milliseconds only
+			unrun.task().missedAt(tooLate(unrun).plus(NextFiring.SOON), this.method, unrun.planned());
 		}
 	}
 

@@ -1,10 +1,14 @@
 package dev.dblock.job.schedule;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.schedule.Answer.Asked;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +19,8 @@ import org.springframework.dao.DataAccessException;
  * instance does that first.
  */
 final class MissedTimes {
+
+	private static final Duration AGAIN = Duration.ofMinutes(1);
 
 	private final JobTimer timer;
 
@@ -41,7 +47,8 @@ final class MissedTimes {
 	}
 
 	/**
-	 * Record a planned time, later.
+	 * Record a planned time, later. It is tried again if it could still start by the
+	 * clock of the server, or if an earlier run is in progress.
 	 * @param at when it can no longer start
 	 * @param open whether it is still to be recorded then
 	 * @param answer the request that was not made for it
@@ -49,7 +56,7 @@ final class MissedTimes {
 	void recordAt(Instant at, BooleanSupplier open, Supplier<Answer> answer) {
 		startTimer(at, () -> {
 			if (open.getAsBoolean()) {
-				record(answer.get(), null);
+				record(answer.get(), null, () -> recordAt(this.now.get().plus(AGAIN), open, answer));
 			}
 		});
 	}
@@ -61,6 +68,15 @@ final class MissedTimes {
 	 * @param outage why the request before failed; {@code null} if it did not
 	 */
 	void record(Answer answer, @Nullable String outage) {
+		record(answer, outage, null);
+	}
+
+	/**
+	 * Record a planned time.
+	 * @param unsettled called if it is neither recorded nor over; {@code null} if the
+	 * server has answered that it is too late
+	 */
+	private void record(Answer answer, @Nullable String outage, @Nullable Runnable unsettled) {
 		Asked asked = Objects.requireNonNull(answer.asked());
 		String lock = asked.method().lock();
 		if (lock == null) {
@@ -68,16 +84,28 @@ final class MissedTimes {
 		}
 		JobRequest request = answer.request();
 		try {
-			asked.declaration()
-				.recordMissed(lock, asked.firing(), JobRequest.patience(request.timeouts()))
-				.ifPresent((status) -> this.account.missed(answer, status, outage));
+			Duration limit = JobRequest.patience(request.timeouts());
+			JobStatus changed = asked.declaration().recordMissed(lock, asked.firing(), limit).orElse(null);
+			if (changed != null) {
+				this.account.missed(answer, changed, outage);
+			}
+			else if (unsettled != null && isOpen(request, asked.declaration().status(lock, limit))) {
+				unsettled.run();
+			}
 		}
 		catch (DataAccessException ex) {
 			this.reports.answered(ex, asked.declaration());
 			JobRequest again = request.next(request.timeouts() + 1, asked.firing());
 			startTimer(this.now.get().plus(NextFiring.pause(again.earlier())),
-					() -> record(new Answer(again, asked, null, null, ex), outage));
+					() -> record(new Answer(again, asked, null, null, ex), outage, unsettled));
 		}
+	}
+
+	private static boolean isOpen(JobRequest request, Optional<JobStatus> status) {
+		return status.filter((found) -> !found.paused() && !found.runs().isEmpty())
+			.map((found) -> found.runs().get(0).plannedAt())
+			.filter((last) -> request.schedule() instanceof Schedule.Planned planned && last.isBefore(planned.at()))
+			.isPresent();
 	}
 
 	private void startTimer(Instant at, Runnable action) {

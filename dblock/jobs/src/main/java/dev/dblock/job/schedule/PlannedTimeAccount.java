@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
@@ -43,7 +42,7 @@ final class PlannedTimeAccount {
 
 	private final Supplier<Instant> started;
 
-	private final UnaryOperator<PlannedTimes> begun;
+	private final Begun begun;
 
 	/** The planned times that this instance has passed over for an earlier one. */
 	private volatile @Nullable PassedOver passedOver;
@@ -59,11 +58,9 @@ final class PlannedTimeAccount {
 	 * @param plans all schedules of the job
 	 * @param outage why the last request to the server failed; {@code null} if it did not
 	 * @param started when this instance was started, by the server's clock
-	 * @param begun selects the planned times that have begun for all instances, of a
-	 * shard
+	 * @param begun returns the planned times of a shard that have begun
 	 */
-	PlannedTimeAccount(JobPlans plans, Supplier<@Nullable String> outage, Supplier<Instant> started,
-			UnaryOperator<PlannedTimes> begun) {
+	PlannedTimeAccount(JobPlans plans, Supplier<@Nullable String> outage, Supplier<Instant> started, Begun begun) {
 		this.begun = begun;
 		this.plans = plans;
 		this.outage = outage;
@@ -228,7 +225,7 @@ final class PlannedTimeAccount {
 			.map(JobPlan::since)
 			.filter((since) -> since != null && since.isBefore(planned))
 			.min(Comparator.naturalOrder())
-			.map((since) -> this.begun.apply(between(plans, since.minusMillis(1), planned)))
+			.map((since) -> begun(between(plans, since.minusMillis(1), planned), since.minusMillis(1), planned))
 			.orElse(PlannedTimes.NONE);
 	}
 
@@ -293,7 +290,11 @@ final class PlannedTimeAccount {
 		}
 		boolean changed = plans.stream().noneMatch((plan) -> plan.isPlanned(planned))
 				|| (plans.stream().allMatch(JobPlan::isCron) && plans.stream().noneMatch((plan) -> plan.plans(after)));
-		return changed ? PlannedTimes.NONE : this.begun.apply(between);
+		return changed ? PlannedTimes.NONE : begun(between, after, planned);
+	}
+
+	private PlannedTimes begun(PlannedTimes between, Instant after, Instant planned) {
+		return between.times().isEmpty() ? between : this.begun.select(between, after, planned);
 	}
 
 	private static PlannedTimes between(Collection<JobPlan> plans, Instant after, Instant planned) {
@@ -436,6 +437,19 @@ final class PlannedTimeAccount {
 		boolean contains(Instant planned) {
 			return !planned.isBefore(this.first) && !planned.isAfter(this.last);
 		}
+
+	}
+
+	/**
+	 * Selects the planned times that a job accounts for.
+	 */
+	interface Begun {
+
+		/**
+		 * Return those of a shard, which has a record of what has begun.
+		 * @param planned what the schedules plan between two planned times
+		 */
+		PlannedTimes select(PlannedTimes planned, Instant after, Instant before);
 
 	}
 

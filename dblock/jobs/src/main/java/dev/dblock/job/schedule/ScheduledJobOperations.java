@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -102,8 +103,10 @@ final class ScheduledJobOperations implements JobOperations {
 		int most = begun.stream().mapToInt(JobRun::shards).max().orElse(0);
 		List<List<JobRun>> runs = job.declaration().runsOfShards(most, null);
 		List<JobShards> shards = new ArrayList<>();
+		Set<Instant> added = new HashSet<>();
 		for (JobRun run : begun) {
-			if (Shards.isBegun(run)) {
+			// A crashed beginning was repeated
+			if (Shards.isBegun(run) && added.add(run.plannedAt())) {
 				boolean later = !shards.isEmpty() && run.plannedAt().isBefore(shards.get(0).plannedAt());
 				shards.add(
 						JobShards.of(run.plannedAt(), runs.subList(0, run.shards()), later, job.declaration().rerun()));

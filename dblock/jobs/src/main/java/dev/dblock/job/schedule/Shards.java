@@ -11,13 +11,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import dev.dblock.LockHandle;
@@ -449,22 +447,21 @@ final class Shards {
 	}
 
 	/**
-	 * Select the planned times that have begun, and in which a shard takes part. Those
-	 * that have not are reported by the job as a whole.
+	 * Return the planned times between two others that have begun, and in which a shard
+	 * takes part. Those that have not are reported by the job as a whole.
 	 */
-	PlannedTimes begun(PlannedTimes planned, JobMethod shard) {
-		if (planned.times().isEmpty()) {
-			return planned;
-		}
+	PlannedTimes begun(Instant after, Instant before, JobMethod shard) {
 		List<JobRun> runs = runsOfJob();
-		Set<Instant> begun = runs.stream()
+		List<Instant> begun = runs.stream()
 			.filter((run) -> isBegun(run) && run.shards() >= shard.number())
 			.map(JobRun::plannedAt)
-			.collect(Collectors.toSet());
+			.filter((planned) -> planned.isAfter(after) && planned.isBefore(before))
+			.distinct()
+			.sorted()
+			.toList();
 		// Which planned times had begun before those is no longer recorded
 		Instant recorded = runs.isEmpty() ? null : runs.get(runs.size() - 1).after();
-		boolean more = recorded != null && (planned.more() || !planned.times().get(0).isAfter(recorded));
-		return new PlannedTimes(planned.times().stream().filter(begun::contains).toList(), more);
+		return new PlannedTimes(begun, recorded != null && recorded.isAfter(after));
 	}
 
 	/**

@@ -253,21 +253,37 @@ public final class JobTrigger implements PlannedTrigger {
 					this.remembered.stream().filter((each) -> each.isAfter(after) && each.isBefore(before)).toList(),
 					false);
 		}
-		Instant next = after(after, own);
-		if (next == null || !next.isBefore(before)) {
+		Instant first = after(after, own);
+		if (first == null || !first.isBefore(before)) {
 			return PlannedTimes.NONE;
 		}
 		Instant following = after(before, own);
 		Duration step = (following != null) ? Duration.between(before, following) : Duration.ZERO;
-		Instant earliest = before.minus(step.multipliedBy(PlannedTimes.MOST)).minusMillis(1);
-		boolean more = !step.isZero() && earliest.isAfter(after);
-		if (more) {
-			next = after(earliest, own);
+		long begun = this.clock.nanoTime();
+		List<Instant> times;
+		Instant from;
+		// An expression can have pauses, as at night, so that there are fewer times
+		Duration back = step.multipliedBy(PlannedTimes.MOST);
+		do {
+			from = before.minus(back).minusMillis(1);
+			from = (back.isZero() || from.isBefore(after)) ? after : from;
+			times = latest(from, before, before.minus(step.multipliedBy(PlannedTimes.FEW)), own);
+			back = back.multipliedBy(2);
 		}
+		while (from.isAfter(after) && times.size() < PlannedTimes.MOST
+				&& (times.isEmpty() || this.clock.nanoTime() - begun < PlannedTimes.LONGEST.toNanos() / 2));
+		return new PlannedTimes(times, first.isBefore(times.get(0)));
+	}
+
+	/**
+	 * Return the latest planned times between two instants.
+	 * @param few the ones after it are computed however long it takes
+	 */
+	private List<Instant> latest(Instant after, Instant before, Instant few, Clock own) {
 		Deque<Instant> times = new ArrayDeque<>();
-		Instant few = before.minus(step.multipliedBy(PlannedTimes.FEW));
 		long budget = PlannedTimes.LONGEST.toNanos() / 2;
 		long begun = this.clock.nanoTime();
+		Instant next = after(after, own);
 		while (next != null && next.isBefore(before)) {
 			times.add(next);
 			Instant from = next;
@@ -277,7 +293,6 @@ public final class JobTrigger implements PlannedTrigger {
 				Instant later = after(half, own);
 				if (later != null && later.isBefore(before)) {
 					times.clear();
-					more = true;
 					from = half;
 				}
 				budget /= 2;
@@ -285,11 +300,10 @@ public final class JobTrigger implements PlannedTrigger {
 			}
 			else if (times.size() > PlannedTimes.MOST) {
 				times.remove();
-				more = true;
 			}
 			next = after(from, own);
 		}
-		return new PlannedTimes(List.copyOf(times), more);
+		return List.copyOf(times);
 	}
 
 	/**
@@ -313,6 +327,13 @@ public final class JobTrigger implements PlannedTrigger {
 		Instant next = (this.trigger instanceof CronTrigger) ? after(this.clock.now(own), own) : null;
 		Instant planned = (next != null && next.isBefore(refused)) ? next : refused;
 		return isPending(planned) ? null : planned;
+	}
+
+	/**
+	 * Return the last planned time, if it has not fired yet.
+	 */
+	public synchronized @Nullable Instant unfired() {
+		return (this.last != null && isPending(this.last)) ? this.last : null;
 	}
 
 	private boolean isPending(Instant planned) {
