@@ -746,29 +746,50 @@ class LockedFutureTests {
 	void interruptThatWasHandledDoesNotComeBackInAPoolThatIsShutDown() throws Exception {
 		ForkJoinPool pool = new ForkJoinPool(1);
 		LockHandle handle = this.template.acquire("a");
+		CountDownLatch started = new CountDownLatch(1);
 		CountDownLatch shutDown = new CountDownLatch(1);
 		CompletableFuture<Thread> waiting = new CompletableFuture<>();
-		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
 		pool.execute(() -> {
-			waiting.complete(Thread.currentThread());
-			assertThatExceptionOfType(InterruptedException.class).isThrownBy(shutDown::await);
+			started.countDown();
+			while (shutDown.getCount() > 0) {
+				Thread.onSpinWait();
+			}
+			Thread.interrupted();
 			try (handle) {
 				this.template.<Void>within(handle, () -> {
-					begun.countDown();
+					waiting.complete(Thread.currentThread());
 					begin(this.work);
 					return null;
 				});
 			}
 			interrupted.complete(Thread.interrupted());
 		});
-		Thread waiter = waiting.get(60, TimeUnit.SECONDS);
-		LockWorld.eventually().until(() -> waiter.getState() == Thread.State.WAITING);
+		started.await();
 		pool.shutdownNow();
-		begun.await();
+		shutDown.countDown();
+		Thread waiter = waiting.get(60, TimeUnit.SECONDS);
 		LockWorld.eventually().until(() -> waiter.getState() == Thread.State.WAITING);
 		this.work.complete("done");
 		assertThat(interrupted.get(60, TimeUnit.SECONDS)).isFalse();
+	}
+
+	@Test
+	void workThatNeedsAThreadOfAPoolThatIsClosedInOrderGetsOne() throws Exception {
+		ForkJoinPool pool = new ForkJoinPool(1);
+		LockHandle handle = this.template.acquire("a");
+		CountDownLatch closed = new CountDownLatch(1);
+		CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> {
+			closed.countDown();
+			LockWorld.eventually().until(pool::isShutdown);
+			try (handle) {
+				return this.template.within(handle,
+						() -> begin(CompletableFuture.supplyAsync(() -> "done", pool)).join());
+			}
+		}, pool);
+		closed.await();
+		pool.shutdown();
+		assertThat(call.get(60, TimeUnit.SECONDS)).isEqualTo("done");
 	}
 
 	/**
@@ -812,6 +833,32 @@ class LockedFutureTests {
 		assertThat(isHeld()).isTrue();
 		this.work.complete("done");
 		call.get(60, TimeUnit.SECONDS);
+	}
+
+	@Test
+	void workUnderTwoLocksOfOthersIsWaitedForUntilBothAreLost() throws Exception {
+		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
+		LockHandle a = this.template.acquire("a");
+		LockHandle b = this.template.acquire("b");
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<Void> call = CompletableFuture
+			.runAsync(() -> this.template.within(a, () -> this.template.within(b, () -> {
+				CompletionStage<String> result = this.template.forAll(both)
+					.<String>executeAsync("both", LockOptions.defaults(), () -> {
+						begun.countDown();
+						return this.work;
+					}, LockedFutureTests::refused);
+				assertThat(result).isNotNull();
+				return null;
+			})));
+		begun.await();
+		this.world.rob("b");
+		this.world.advance(Duration.ofSeconds(11));
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> call.get(3, TimeUnit.SECONDS));
+		assertThat(a.isHeld()).isTrue();
+		lose();
+		assertThat(failure(call)).isInstanceOf(LockLostException.class);
+		assertThat(this.work).isNotDone();
 	}
 
 	@Test

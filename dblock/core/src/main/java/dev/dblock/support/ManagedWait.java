@@ -51,11 +51,13 @@ public final class ManagedWait implements ForkJoinPool.ManagedBlocker {
 	}
 
 	/**
-	 * Whether this is a thread of a pool that is being shut down, which has no other
-	 * thread. On JDK 17, a managed wait would not block there, but occupy a processor.
+	 * Whether this is a thread of a pool that was stopped, which starts no other thread.
+	 * On JDK 17, a managed wait would not block there, but occupy a processor. A pool
+	 * that is shut down in order still runs what it has, and may need a thread for it.
 	 */
 	private static boolean isInStoppedPool() {
-		return Thread.currentThread() instanceof ForkJoinWorkerThread worker && worker.getPool().isShutdown();
+		return Thread.currentThread() instanceof ForkJoinWorkerThread worker
+				&& (worker.getPool().isTerminating() || worker.getPool().isTerminated());
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -107,6 +108,34 @@ class AwaitedResultsTests {
 		finally {
 			pool.shutdownNow();
 		}
+	}
+
+	@Test
+	void taskThatIgnoresTheStopOfItsPoolIsWaitedFor() throws Exception {
+		LockedMethod method = new LockedMethod(Supplier.class.getMethod("get"), Supplier.class);
+		ForkJoinPool pool = new ForkJoinPool(2);
+		CountDownLatch begun = new CountDownLatch(1);
+		AtomicBoolean over = new AtomicBoolean();
+		ForkJoinTask<String> task = pool.submit(() -> {
+			begun.countDown();
+			while (!over.get()) {
+				Thread.onSpinWait();
+			}
+			return "done";
+		});
+		begun.await();
+		CompletableFuture<Object> call = new CompletableFuture<>();
+		CountDownLatch waiting = new CountDownLatch(1);
+		pool.execute(() -> call.complete(this.template.<Object>execute("outer", () -> {
+			waiting.countDown();
+			return this.results.ended(method, task);
+		})));
+		waiting.await();
+		pool.shutdownNow();
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> call.get(3, TimeUnit.SECONDS));
+		assertThat(this.template.inspect("outer").filter(LockInfo::held)).isPresent();
+		over.set(true);
+		call.get(50, TimeUnit.SECONDS);
 	}
 
 	@Test

@@ -862,10 +862,11 @@ class JobTaskTests {
 		assertThat(this.firings).extracting(JobFiring::id).hasSize(2).containsOnly(this.firings.get(0).id());
 	}
 
-	@Test
-	void runThatNeverBeganHereIsNotReportedAsLongAsItIsTheLastOne() {
+	@ParameterizedTest
+	@EnumSource(names = { "CRASHED", "ABANDONED" })
+	void runThatNeverBeganHereIsNotReportedAsLongAsItIsTheLastOne(JobRun.Outcome outcome) {
 		requestFails();
-		JobRun lost = own(at("12:20:00"), JobRun.Outcome.CRASHED);
+		JobRun lost = own(at("12:20:00"), outcome);
 		this.status = () -> Optional.of(recorded(null, lost, settled()));
 		this.answer = refused(Reason.RUNNING, null);
 		this.timers.tick();
@@ -1421,6 +1422,18 @@ class JobTaskTests {
 		assertThat(this.timers.pending).isEmpty();
 		assertThat(output).containsOnlyOnce("The job 'job' skipped 2 planned times, from 2026-03-01T11:40:00Z to"
 				+ " 2026-03-01T12:00:00Z: the run for 2026-03-01T11:20:00Z was in progress");
+	}
+
+	@Test
+	void plannedTimeBeforeTheStartThatIsRefusedAsEarlyIsRequestedAFewTimes() {
+		cron("0 */20 * * * *");
+		this.status = status(at("11:20:00"), JobRun.Outcome.SUCCEEDED);
+		lookBack();
+		this.timers.fire();
+		this.timers.fire();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:12:00.101"));
+		this.timers.fire();
+		assertThat(this.timers.pending).isEmpty();
 	}
 
 	@Test

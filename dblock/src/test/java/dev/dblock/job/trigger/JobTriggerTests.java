@@ -7,6 +7,7 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -15,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -61,6 +61,42 @@ class JobTriggerTests {
 			assertThat(minutes.times()).hasSizeBetween(100, 250).endsWith(noon.plusSeconds(900));
 			assertThat(minutes.more()).isTrue();
 		});
+	}
+
+	@Test
+	void aMachineThatIsBusyKnowsTheLatestPlannedTimesAlsoAcrossAPause() {
+		AtomicLong nanos = new AtomicLong();
+		JobTrigger busy = new JobTrigger(new CronTrigger("0 * 9-17 * * MON-FRI", ZoneOffset.UTC),
+				new StoreClock(() -> nanos.addAndGet(Duration.ofSeconds(1).toNanos())));
+		Instant monday = Instant.parse("2026-03-09T09:03:00Z");
+		assertThat(busy.between(Instant.parse("2026-03-06T17:00:00Z"), monday, this.own)).satisfies((both) -> {
+			assertThat(both.times()).hasSize(62).endsWith(monday.minusSeconds(60));
+			assertThat(both.more()).isFalse();
+		});
+	}
+
+	/**
+	 * Seconds of several days, most of which are not among the latest thousand.
+	 */
+	@Test
+	void ofManyPlannedTimesBeforeAPauseOnlyTheLatestAreComputed() {
+		AtomicInteger asked = new AtomicInteger();
+		CronTrigger counting = new CronTrigger("* * 9-17 * * MON-FRI", ZoneOffset.UTC) {
+
+			@Override
+			public Instant nextExecution(TriggerContext context) {
+				asked.incrementAndGet();
+				return super.nextExecution(context);
+			}
+
+		};
+		PlannedTimes between = new JobTrigger(counting, this.clock).between(Instant.parse("2026-03-04T12:00:00Z"),
+				Instant.parse("2026-03-09T09:00:00Z"), this.own);
+		assertThat(between.times()).hasSize(1000)
+			.startsWith(Instant.parse("2026-03-06T17:43:20Z"))
+			.endsWith(Instant.parse("2026-03-06T17:59:59Z"));
+		assertThat(between.more()).isTrue();
+		assertThat(asked).hasValueLessThan(2000);
 	}
 
 	@ParameterizedTest

@@ -247,7 +247,8 @@ final class InstrumentedClass extends ClassVisitor {
 				redirect(this, name, withFirst("Ljava/util/concurrent/Executor;", descriptor));
 				return true;
 			}
-			if (owner.equals("java/util/UUID") && name.equals("randomUUID")) {
+			if ((owner.equals("java/util/UUID") && name.equals("randomUUID"))
+					|| (owner.equals("java/util/Collections") && name.equals("shuffle"))) {
 				redirect(this, name, descriptor);
 				return true;
 			}

@@ -297,7 +297,7 @@ final class Kills {
 			if (handle != null) {
 				ObservedLock lock = this.world.judge().entered(instance, handle);
 				PlannedTimes.Run run = this.world.plannedTimes()
-					.begun(instance, JobRun.of(handle).orElseThrow(), rerun);
+					.begun(instance, JobRun.of(handle).orElseThrow(), rerun, true);
 				hold(lock, 300);
 				run.done();
 				close(lock);

@@ -383,7 +383,8 @@ final class MongoStore implements Store {
 				Instant.ofEpochMilli(date(run, "started")),
 				run.containsKey("ended") ? Instant.ofEpochMilli(date(run, "ended")) : null,
 				(outcome != null) ? JobRun.Outcome.valueOf(outcome) : null, String.valueOf(text(run, "instance")),
-				run.getInt64("token").getValue(), text(run, "error"));
+				run.getInt64("token").getValue(), text(run, "error"), null, null,
+				run.getInt32("shards", new BsonInt32(0)).getValue());
 	}
 
 	private static LockInfo lock(BsonDocument document, Instant now) {

@@ -16,11 +16,13 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import dev.dblock.faults.AccountLine;
 import dev.dblock.job.JobDecision;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobRun.Outcome;
+import dev.dblock.job.ShardNames;
 import dev.dblock.simulation.scheduler.Scheduler;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +74,15 @@ final class PlannedTimes {
 	/** Planned times that an instance has logged as missed or skipped. */
 	private final Set<String> logged = new HashSet<>();
 
+	/** How many shards each planned time has. */
+	private final Map<Instant, Integer> shards = new HashMap<>();
+
+	/**
+	 * Planned times of which an instance has reported that their shards are over, with
+	 * the number of attempts until then.
+	 */
+	private final Map<Instant, Integer> over = new HashMap<>();
+
 	private @Nullable Instant counted;
 
 	/**
@@ -90,12 +101,14 @@ final class PlannedTimes {
 	/**
 	 * Called when work begins for a planned time.
 	 * @param rerun whether it is repeated if it crashes
+	 * @param held whether the lock is held. If it was lost, another thread may just be
+	 * reporting what it has settled
 	 */
-	Run begun(Instance instance, JobRun run, boolean rerun) {
-		return this.scheduler.atomically(() -> check(instance, run, rerun));
+	Run begun(Instance instance, JobRun run, boolean rerun, boolean held) {
+		return this.scheduler.atomically(() -> check(instance, run, rerun, held));
 	}
 
-	private Run check(Instance instance, JobRun run, boolean rerun) {
+	private Run check(Instance instance, JobRun run, boolean rerun, boolean held) {
 		Run begun = new Run(instance.name(), run, rerun, this.scheduler.now());
 		remember(ScheduledWork.job(run.jobId()));
 		List<Run> earlier = this.runs.computeIfAbsent(describe(run), (key) -> new ArrayList<>());
@@ -125,9 +138,62 @@ final class PlannedTimes {
 					"follows a run for " + before + " within a period");
 			this.atRate.add(planned);
 		}
-		requireReported(run);
+		if (run.shards() > 0) {
+			requireBegun(begun);
+		}
+		if (held) {
+			requireReported(run);
+		}
 		earlier.add(begun);
 		return begun;
+	}
+
+	/**
+	 * Check that the planned time of a shard has begun, and has the same number of shards
+	 * for all instances.
+	 */
+	private void requireBegun(Run begun) {
+		JobRun run = begun.run;
+		remember(ScheduledWork.SHARDED);
+		String planned = describe(ScheduledWork.SHARDED, run.plannedAt());
+		this.journal.count("shards run");
+		require(shardsOf(run.plannedAt()) > 0, begun, List.of(), "runs though its planned time has not begun");
+		require(!this.missed.contains(planned) && !this.skipped.contains(planned), begun, List.of(),
+				"runs though its planned time was reported");
+		require(this.shards.merge(run.plannedAt(), run.shards(), (known, other) -> known) == run.shards()
+				&& run.shard() <= run.shards(), begun, List.of(), "is a shard of another number of them");
+	}
+
+	/**
+	 * Return how many shards a planned time has, by the record of its beginning; 0 if it
+	 * has not begun.
+	 */
+	private int shardsOf(Instant planned) {
+		JobRun beginning = this.settling.getOrDefault(ScheduledWork.SHARDED, new TreeMap<>()).get(planned);
+		if (beginning == null || beginning.outcome() == Outcome.MISSED) {
+			return 0;
+		}
+		boolean abandoned = beginning.outcome() == Outcome.ABANDONED && !this.repeated.contains(describe(beginning));
+		return abandoned ? 0 : beginning.shards();
+	}
+
+	/**
+	 * Called when an instance reports that all shards of a planned time have ended. If
+	 * the end of a shard was rolled back, it is run once more.
+	 */
+	void over(String job, Instant planned) {
+		this.scheduler.atomically(() -> {
+			int attempts = ScheduledWork.shards()
+				.stream()
+				.mapToInt((shard) -> this.runs.getOrDefault(describe(shard, planned), List.of()).size())
+				.sum();
+			Integer before = this.over.put(planned, attempts);
+			if (before != null && before == attempts) {
+				this.journal.violation(describe(job, planned) + " is reported as over twice",
+						this.scheduler.requireCurrent());
+			}
+			return planned;
+		});
 	}
 
 	/**
@@ -135,17 +201,27 @@ final class PlannedTimes {
 	 */
 	private void requireReported(JobRun run) {
 		Instant after = run.after();
-		if (run.attempt() > 1 || after == null
-				|| !ScheduledWork.ofEachPeriod().contains(ScheduledWork.job(run.jobId()))) {
+		boolean each = run.shards() > 0 || ScheduledWork.ofEachPeriod().contains(ScheduledWork.job(run.jobId()));
+		if (run.attempt() > 1 || after == null || !each) {
 			return;
 		}
-		for (Instant at = after.plus(ScheduledWork.PERIOD); at
-			.isBefore(run.plannedAt()); at = at.plus(ScheduledWork.PERIOD)) {
-			if (!this.logged.contains(describe(run.jobId(), at))) {
+		Duration period = ScheduledWork.period(run.jobId());
+		for (Instant at = after.plus(period); at.isBefore(run.plannedAt()); at = at.plus(period)) {
+			if (isToBeReported(run.jobId(), at) && !this.logged.contains(describe(run.jobId(), at))) {
 				this.journal.violation("%s is not accounted for when that for %s begins"
 					.formatted(describe(run.jobId(), at), run.plannedAt()), this.scheduler.requireCurrent());
 			}
 		}
+	}
+
+	/**
+	 * Whether a planned time is one of a job: a shard takes part in those that have begun
+	 * with it. A beginning that was abandoned does not stay in the record.
+	 */
+	private boolean isToBeReported(String job, Instant planned) {
+		int shard = ShardNames.numberOf(job);
+		return shard == 0
+				|| (shardsOf(planned) >= shard && !this.logged.contains(describe(ScheduledWork.SHARDED, planned)));
 	}
 
 	/**
@@ -154,7 +230,8 @@ final class PlannedTimes {
 	 */
 	void logged(AccountLine line) {
 		this.scheduler.atomically(() -> {
-			for (Instant at = line.from(); !at.isAfter(line.to()); at = at.plus(ScheduledWork.PERIOD)) {
+			Duration period = ScheduledWork.period(line.job());
+			for (Instant at = line.from(); !at.isAfter(line.to()); at = at.plus(period)) {
 				String planned = describe(line.job(), at);
 				if (!this.logged.add(planned)) {
 					this.journal.violation(planned + " is logged twice: " + line, this.scheduler.requireCurrent());
@@ -248,7 +325,10 @@ final class PlannedTimes {
 	void requireAll(long from, Instant now) {
 		requireRepeated(from);
 		ScheduledWork.ofEachPeriod().forEach((job) -> countMissed(job, now));
-		ScheduledWork.ofEachPeriod().forEach(this::requireAccount);
+		remember(ScheduledWork.SHARDED);
+		Stream.of(ScheduledWork.ofEachPeriod(), ScheduledWork.shards(), List.of(ScheduledWork.SHARDED))
+			.flatMap(List::stream)
+			.forEach(this::requireAccount);
 		this.counted = now;
 		ScheduledWork.longestPauses().forEach((job, longest) -> requireRuns(job, from, longest.toNanos()));
 	}
@@ -266,13 +346,15 @@ final class PlannedTimes {
 		if (entries.isEmpty()) {
 			return;
 		}
-		for (Instant at = entries.firstKey(); at.isBefore(entries.lastKey()); at = at.plus(ScheduledWork.PERIOD)) {
+		Duration period = ScheduledWork.period(job);
+		for (Instant at = entries.firstKey(); at.isBefore(entries.lastKey()); at = at.plus(period)) {
 			JobRun settled = entries.ceilingEntry(at).getValue();
 			Long gone = this.gone.get(settled.instance());
 			long seen = this.seen.getOrDefault(describe(settled), 0L);
 			boolean reports = (gone == null || gone > seen + REPORTED.toNanos())
 					&& this.scheduler.now() > seen + SOON.toNanos();
-			if (!entries.containsKey(at) && !this.logged.contains(describe(job, at)) && reports) {
+			if (!entries.containsKey(at) && isToBeReported(job, at) && !this.logged.contains(describe(job, at))
+					&& reports) {
 				this.journal.violation("%s is not accounted for by %s".formatted(describe(job, at), settled));
 			}
 		}
@@ -334,7 +416,7 @@ final class PlannedTimes {
 			JobRun recorded = this.recorded.get(planned);
 			boolean spent = recorded != null && recorded.attempt() >= JobDecision.MOST_ATTEMPTS
 					&& recorded.outcome() != Outcome.ABANDONED;
-			if (!ends && !spent) {
+			if (!ends && !spent && !ScheduledWork.isSurplus(last.run.jobId())) {
 				this.journal.violation("%s was begun, and is lost: %s".formatted(planned, attempts));
 			}
 		});

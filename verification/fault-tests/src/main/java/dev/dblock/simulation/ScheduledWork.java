@@ -6,15 +6,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
 import dev.dblock.annotation.EnableDistributedLocks;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobShards;
+import dev.dblock.job.ShardNames;
 import dev.dblock.job.event.JobListener;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -39,6 +43,16 @@ abstract class ScheduledWork {
 	private static final String RENAMED = "skipped in another version";
 
 	private static final String AFTER_DELAY = "delay";
+
+	/** The job with shards. Each of them has a record of its own. */
+	static final String SHARDED = "sharded";
+
+	private static final int SHARDS = 4;
+
+	/** In another version of the application. */
+	private static final int FEWER_SHARDS = 3;
+
+	private static final Duration SHARDED_PERIOD = Duration.ofSeconds(10);
 
 	private static final String EACH_PERIOD = "*/2 * * * * *";
 
@@ -73,6 +87,8 @@ abstract class ScheduledWork {
 		pauses.put(AFTER_DELAY, PERIOD.plusMillis(2500));
 		pauses.put("long", Duration.ofSeconds(8));
 		pauses.put("rare", Duration.ofSeconds(17));
+		IntStream.rangeClosed(1, FEWER_SHARDS)
+			.forEach((shard) -> pauses.put(ShardNames.of(SHARDED, shard), Duration.ofSeconds(14)));
 		return pauses;
 	}
 
@@ -81,6 +97,25 @@ abstract class ScheduledWork {
 	 */
 	static List<String> ofEachPeriod() {
 		return List.of(SKIPPED, "repeated", "long");
+	}
+
+	/**
+	 * Return the shards, each of which is a job for the store.
+	 */
+	static List<String> shards() {
+		return IntStream.rangeClosed(1, SHARDS).mapToObj((shard) -> ShardNames.of(SHARDED, shard)).toList();
+	}
+
+	/**
+	 * Whether this is a shard that some planned times do not have. One that crashed is
+	 * not repeated then.
+	 */
+	static boolean isSurplus(String id) {
+		return ShardNames.numberOf(id) > FEWER_SHARDS;
+	}
+
+	static Duration period(String id) {
+		return ShardNames.jobOf(id).equals(SHARDED) ? SHARDED_PERIOD : PERIOD;
 	}
 
 	/**
@@ -120,6 +155,12 @@ abstract class ScheduledWork {
 		context.registerBean(AfterDelay.class, () -> new AfterDelay(world, instance));
 		context.registerBean(Lasting.class, () -> new Lasting(world, instance));
 		context.registerBean(Rare.class, () -> new Rare(world, instance));
+		if (world.hasVersions() && world.scheduler().random().nextBoolean()) {
+			context.registerBean(SHARDED, FewerShards.class, () -> new FewerShards(world, instance));
+		}
+		else {
+			context.registerBean(SHARDED, Sharded.class, () -> new Sharded(world, instance));
+		}
 		context.register(Application.class);
 		context.refresh();
 		return context;
@@ -132,11 +173,20 @@ abstract class ScheduledWork {
 		scheduler.setWaitForTasksToCompleteOnShutdown(random.nextBoolean());
 		scheduler.setAwaitTerminationSeconds(random.nextInt(6));
 		scheduler.setErrorHandler((ex) -> {
-			if (!Work.isExpected(ex)) {
+			if (!Work.isExpected(ex) && !isSurplus(ex)) {
 				world.journal().violation("a job failed with " + ex, world.scheduler().requireCurrent());
 			}
 		});
 		return scheduler;
+	}
+
+	/**
+	 * Whether a shard was requested that its planned time does not have: its settlement
+	 * had crashed.
+	 */
+	private static boolean isSurplus(Throwable thrown) {
+		return thrown instanceof IllegalStateException
+				&& String.valueOf(thrown.getMessage()).contains(" has no shard ");
 	}
 
 	/**
@@ -153,6 +203,12 @@ abstract class ScheduledWork {
 			}
 
 			@Override
+			public void onShardsOver(String name, String jobId, JobShards shards) {
+				journal.count("reported as over" + (shards.isSuccess() ? "" : ", with failures"));
+				world.plannedTimes().over(jobId, shards.plannedAt());
+			}
+
+			@Override
 			public void onRunCrashed(String name, JobRun run) {
 				journal.count("reported as crashed");
 			}
@@ -163,8 +219,9 @@ abstract class ScheduledWork {
 	final void work(long mostNanos, boolean rerun) {
 		JobRun granted = JobRun.current().orElseThrow();
 		this.world.beginSection();
-		PlannedTimes.Run run = this.world.plannedTimes().begun(this.instance, granted, rerun);
-		ObservedLock lock = this.world.judge().working(this.instance, LockContext.current().orElseThrow());
+		LockHandle handle = LockContext.current().orElseThrow();
+		PlannedTimes.Run run = this.world.plannedTimes().begun(this.instance, granted, rerun, handle.isHeld());
+		ObservedLock lock = this.world.judge().working(this.instance, handle);
 		for (int i = 0; i < 5; i++) {
 			this.world.scheduler().pause(this.random.nextLong(mostNanos / 5));
 			this.world.judge().isHeld(lock);
@@ -294,6 +351,42 @@ abstract class ScheduledWork {
 		@Scheduled(cron = "*/15 * * * * *")
 		@DistributedLock(name = "rare", leaseSeconds = LEASE)
 		@JobPolicy(whenCrashed = WhenCrashed.RERUN, whenMissed = WhenMissed.RUN)
+		void run() {
+			work(1_000_000_000, true);
+		}
+
+	}
+
+	/**
+	 * Job whose shards the instances share.
+	 */
+	static class Sharded extends ScheduledWork {
+
+		Sharded(World world, Instance instance) {
+			super(world, instance);
+		}
+
+		@Scheduled(cron = "*/10 * * * * *")
+		@DistributedLock(name = SHARDED, leaseSeconds = LEASE)
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN, shards = SHARDS, concurrency = 2)
+		void run() {
+			work(1_000_000_000, true);
+		}
+
+	}
+
+	/**
+	 * The same job in another version of the application, with fewer shards.
+	 */
+	static class FewerShards extends ScheduledWork {
+
+		FewerShards(World world, Instance instance) {
+			super(world, instance);
+		}
+
+		@Scheduled(cron = "*/10 * * * * *")
+		@DistributedLock(name = SHARDED, leaseSeconds = LEASE)
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN, shards = FEWER_SHARDS)
 		void run() {
 			work(1_000_000_000, true);
 		}

@@ -569,7 +569,7 @@ final class Work {
 		if (handle != null) {
 			ObservedLock lock = this.judge.entered(this.instance, handle);
 			under(lock, () -> {
-				JobRun.of(handle).ifPresent((run) -> this.world.plannedTimes().begun(this.instance, run, false));
+				JobRun.of(handle).ifPresent((run) -> this.world.plannedTimes().begun(this.instance, run, false, true));
 				work(lock, 2, SECOND / 2);
 			});
 		}

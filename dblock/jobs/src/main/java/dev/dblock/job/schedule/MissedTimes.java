@@ -3,12 +3,13 @@ package dev.dblock.job.schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.Answer.Asked;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,8 @@ import org.springframework.dao.DataAccessException;
 final class MissedTimes {
 
 	private static final Duration AGAIN = Duration.ofMinutes(1);
+
+	private static final int MOST_TRIES = 3;
 
 	private final JobTimer timer;
 
@@ -47,16 +50,26 @@ final class MissedTimes {
 	}
 
 	/**
-	 * Record a planned time, later. It is tried again if it could still start by the
-	 * clock of the server, or if an earlier run is in progress.
+	 * Record a planned time, later. It is tried again if an earlier run is in progress
+	 * then, and a few times if it is refused for another reason: it could still start by
+	 * the clock of the server.
 	 * @param at when it can no longer start
 	 * @param open whether it is still to be recorded then
 	 * @param answer the request that was not made for it
 	 */
 	void recordAt(Instant at, BooleanSupplier open, Supplier<Answer> answer) {
+		recordAt(at, open, answer, MOST_TRIES);
+	}
+
+	private void recordAt(Instant at, BooleanSupplier open, Supplier<Answer> answer, int tries) {
 		startTimer(at, () -> {
 			if (open.getAsBoolean()) {
-				record(answer.get(), null, () -> recordAt(this.now.get().plus(AGAIN), open, answer));
+				record(answer.get(), null, (last) -> {
+					int left = (last.outcome() == null) ? tries : tries - 1;
+					if (left > 0) {
+						recordAt(this.now.get().plus(AGAIN), open, answer, left);
+					}
+				});
 			}
 		});
 	}
@@ -73,10 +86,10 @@ final class MissedTimes {
 
 	/**
 	 * Record a planned time.
-	 * @param unsettled called if it is neither recorded nor over; {@code null} if the
-	 * server has answered that it is too late
+	 * @param refused called with the last run if this is not recorded, and neither run
+	 * nor recorded by others; {@code null} if the server has answered that it is too late
 	 */
-	private void record(Answer answer, @Nullable String outage, @Nullable Runnable unsettled) {
+	private void record(Answer answer, @Nullable String outage, @Nullable Consumer<JobRun> refused) {
 		Asked asked = Objects.requireNonNull(answer.asked());
 		String lock = asked.method().lock();
 		if (lock == null) {
@@ -89,23 +102,25 @@ final class MissedTimes {
 			if (changed != null) {
 				this.account.missed(answer, changed, outage);
 			}
-			else if (unsettled != null && isOpen(request, asked.declaration().status(lock, limit))) {
-				unsettled.run();
+			else if (refused != null) {
+				asked.declaration()
+					.status(lock, limit)
+					.flatMap((status) -> status.runs().stream().findFirst())
+					.filter((last) -> isOpen(request, last))
+					.ifPresent(refused);
 			}
 		}
 		catch (DataAccessException ex) {
 			this.reports.answered(ex, asked.declaration());
 			JobRequest again = request.next(request.timeouts() + 1, asked.firing());
 			startTimer(this.now.get().plus(NextFiring.pause(again.earlier())),
-					() -> record(new Answer(again, asked, null, null, ex), outage, unsettled));
+					() -> record(new Answer(again, asked, null, null, ex), outage, refused));
 		}
 	}
 
-	private static boolean isOpen(JobRequest request, Optional<JobStatus> status) {
-		return status.filter((found) -> !found.paused() && !found.runs().isEmpty())
-			.map((found) -> found.runs().get(0).plannedAt())
-			.filter((last) -> request.schedule() instanceof Schedule.Planned planned && last.isBefore(planned.at()))
-			.isPresent();
+	private static boolean isOpen(JobRequest request, JobRun last) {
+		return request.schedule() instanceof Schedule.Planned planned
+				&& (last.plannedAt().isBefore(planned.at()) || last.outcome() == JobRun.Outcome.ABANDONED);
 	}
 
 	private void startTimer(Instant at, Runnable action) {

@@ -198,7 +198,9 @@ final class PlannedTimeAccount {
 
 	private void reportSettledBy(Asked asked, JobRun granted, JobStatus status, String failure) {
 		Instant after = granted.after();
-		if (after != null && granted.outcome() != JobRun.Outcome.ABANDONED) {
+		// One that was abandoned stays in the record only if its firing had begun before
+		boolean settles = granted.outcome() != JobRun.Outcome.ABANDONED || !granted.equals(status.runs().get(0));
+		if (after != null && settles) {
 			report(asked.method(), between(after, granted.plannedAt()), new Settled(granted, status, failure));
 		}
 	}
@@ -225,7 +227,8 @@ final class PlannedTimeAccount {
 			.map(JobPlan::since)
 			.filter((since) -> since != null && since.isBefore(planned))
 			.min(Comparator.naturalOrder())
-			.map((since) -> begun(between(plans, since.minusMillis(1), planned), since.minusMillis(1), planned))
+			.map((since) -> since.minusMillis(1))
+			.map((before) -> begun(plans, between(plans, before, planned), before, planned))
 			.orElse(PlannedTimes.NONE);
 	}
 
@@ -285,16 +288,18 @@ final class PlannedTimeAccount {
 	private PlannedTimes between(Instant after, Instant planned) {
 		Collection<JobPlan> plans = this.plans.different();
 		PlannedTimes between = between(plans, after, planned);
-		if (between.times().isEmpty()) {
-			return between;
-		}
 		boolean changed = plans.stream().noneMatch((plan) -> plan.isPlanned(planned))
 				|| (plans.stream().allMatch(JobPlan::isCron) && plans.stream().noneMatch((plan) -> plan.plans(after)));
-		return changed ? PlannedTimes.NONE : begun(between, after, planned);
+		return changed ? PlannedTimes.NONE : begun(plans, between, after, planned);
 	}
 
-	private PlannedTimes begun(PlannedTimes between, Instant after, Instant planned) {
-		return between.times().isEmpty() ? between : this.begun.select(between, after, planned);
+	/**
+	 * Select the planned times of a shard. Without a cron expression, only the record has
+	 * those from before this instance started.
+	 */
+	private PlannedTimes begun(Collection<JobPlan> plans, PlannedTimes between, Instant after, Instant planned) {
+		boolean none = between.times().isEmpty() && plans.stream().allMatch(JobPlan::isCron);
+		return none ? between : this.begun.select(between, after, planned);
 	}
 
 	private static PlannedTimes between(Collection<JobPlan> plans, Instant after, Instant planned) {

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
@@ -60,6 +61,12 @@ public final class JobTrigger implements PlannedTrigger {
 
 	/** Longer than any clocks of the world go back. */
 	private static final int MOST_STEPS = 180;
+
+	/**
+	 * Until then, further planned times are computed. The last of them can take twice as
+	 * long.
+	 */
+	private static final long BUDGET = PlannedTimes.LONGEST.toNanos() / 4;
 
 	private final Trigger trigger;
 
@@ -257,53 +264,55 @@ public final class JobTrigger implements PlannedTrigger {
 		if (first == null || !first.isBefore(before)) {
 			return PlannedTimes.NONE;
 		}
-		Instant following = after(before, own);
-		Duration step = (following != null) ? Duration.between(before, following) : Duration.ZERO;
 		long begun = this.clock.nanoTime();
-		List<Instant> times;
-		Instant from;
-		// An expression can have pauses, as at night, so that there are fewer times
-		Duration back = step.multipliedBy(PlannedTimes.MOST);
-		do {
-			from = before.minus(back).minusMillis(1);
-			from = (back.isZero() || from.isBefore(after)) ? after : from;
-			times = latest(from, before, before.minus(step.multipliedBy(PlannedTimes.FEW)), own);
-			back = back.multipliedBy(2);
+		Deque<Instant> times = new ArrayDeque<>();
+		Instant end = before;
+		// From the last to the first, since an expression can have pauses, as at night
+		while (end != null && times.size() < PlannedTimes.MOST
+				&& (times.size() < PlannedTimes.FEW || this.clock.nanoTime() - begun < BUDGET)) {
+			Instant last = latest(after, end.minusMillis(1), own);
+			if (last != null) {
+				List<Instant> latest = upTo(last, after, PlannedTimes.MOST - times.size(), own);
+				for (int i = latest.size() - 1; i >= 0 && times.size() < PlannedTimes.MOST; i--) {
+					times.addFirst(latest.get(i));
+				}
+			}
+			end = (last != null) ? times.getFirst() : null;
 		}
-		while (from.isAfter(after) && times.size() < PlannedTimes.MOST
-				&& (times.isEmpty() || this.clock.nanoTime() - begun < PlannedTimes.LONGEST.toNanos() / 2));
-		return new PlannedTimes(times, first.isBefore(times.get(0)));
+		return new PlannedTimes(List.copyOf(times), first.isBefore(times.getFirst()));
 	}
 
 	/**
-	 * Return the latest planned times between two instants.
-	 * @param few the ones after it are computed however long it takes
+	 * Return planned times up to one of them, without a pause between them.
+	 * @param after the times are after this instant
+	 * @param most about how many are wanted
 	 */
-	private List<Instant> latest(Instant after, Instant before, Instant few, Clock own) {
-		Deque<Instant> times = new ArrayDeque<>();
-		long budget = PlannedTimes.LONGEST.toNanos() / 2;
+	private List<Instant> upTo(Instant last, Instant after, int most, Clock own) {
+		Instant previous = latest(after, last.minusMillis(1), own);
+		if (previous == null) {
+			return List.of(last);
+		}
+		Duration step = Duration.between(previous, last);
+		Instant start = last.minus(step.multipliedBy(most)).minusMillis(1);
+		Instant few = last.minus(step.multipliedBy(PlannedTimes.FEW));
+		long budget = BUDGET;
 		long begun = this.clock.nanoTime();
-		Instant next = after(after, own);
-		while (next != null && next.isBefore(before)) {
+		List<Instant> times = new ArrayList<>();
+		Instant next = after(start.isAfter(after) ? start : after, own);
+		while (next != null && !next.isAfter(last)) {
 			times.add(next);
 			Instant from = next;
-			Instant half = next.plus(Duration.between(next, before).dividedBy(2));
+			Instant half = next.plus(Duration.between(next, last).dividedBy(2));
 			if (half.isBefore(few) && this.clock.nanoTime() - begun > budget) {
 				// Halfway to the end, with half of the time
-				Instant later = after(half, own);
-				if (later != null && later.isBefore(before)) {
-					times.clear();
-					from = half;
-				}
+				times.clear();
+				from = half;
 				budget /= 2;
 				begun = this.clock.nanoTime();
 			}
-			else if (times.size() > PlannedTimes.MOST) {
-				times.remove();
-			}
 			next = after(from, own);
 		}
-		return List.copyOf(times);
+		return times;
 	}
 
 	/**

@@ -6,9 +6,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.BaseStream;
 
@@ -40,6 +42,8 @@ final class PendingResults {
 	private static final Logger logger = LoggerFactory.getLogger(PendingResults.class);
 
 	private static final long LOOK_AGAIN_SECONDS = 1;
+
+	private static final long LOOK_AGAIN_MILLIS = 10;
 
 	private final Set<LockedMethod> warned = ConcurrentHashMap.newKeySet();
 
@@ -107,20 +111,27 @@ final class PendingResults {
 	private void awaitFuture(LockedMethod method, Future<?> future) {
 		if (!future.isDone()) {
 			warn(method, future);
-			await(future::isDone, () -> awaitDone(future));
+			AtomicBoolean ended = new AtomicBoolean();
+			await(() -> ended.get() || future.isDone(), () -> ended.set(awaitDone(future)));
 		}
 	}
 
-	private static void awaitDone(Future<?> future) throws InterruptedException {
+	private static boolean awaitDone(Future<?> future) throws InterruptedException {
+		if (future instanceof ForkJoinTask<?>) {
+			// In its pool, get() can run other tasks of it, under the lock, or cancel it
+			Thread.sleep(LOOK_AGAIN_MILLIS);
+			return false;
+		}
 		try {
 			future.get(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);
 		}
 		catch (TimeoutException ex) {
-			logger.trace("The awaited work is in progress", ex);
+			return false;
 		}
 		catch (ExecutionException | CancellationException ex) {
 			logger.trace("The awaited work failed, as its caller will see", ex);
 		}
+		return true;
 	}
 
 	private void warn(LockedMethod method, Object result) {

@@ -1,6 +1,8 @@
 package dev.dblock.simulation.scheduler;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Executor;
@@ -125,6 +127,15 @@ public final class Redirects {
 	public static long nextLong(Random random, long origin, long bound) {
 		return (Scheduler.current() != null) ? Scheduler.active().random().nextLong(origin, bound)
 				: random.nextLong(origin, bound);
+	}
+
+	public static void shuffle(List<?> list) {
+		if (Scheduler.current() != null) {
+			Collections.shuffle(list, Scheduler.active().random());
+		}
+		else {
+			Collections.shuffle(list);
+		}
 	}
 
 	public static UUID randomUUID() {
