@@ -1,5 +1,6 @@
 package dev.dblock.annotation;
 
+import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Proxy;
@@ -26,7 +27,7 @@ class AnnotationMentionsTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, Inherits.class, Implements.class,
-			OwnAnnotation.class, Repeated.class, OwnRepeated.class, ExtendsSpring.class })
+			OwnAnnotation.class, Repeated.class, OwnRepeated.class, OwnRepeatable.class, ExtendsSpring.class })
 	void annotationIsFoundWhereverItMayBeDeclared(Class<?> type) {
 		assertThat(AnnotationMentions.OF_LOCKS.in(type)).isTrue();
 	}
@@ -132,6 +133,31 @@ class AnnotationMentionsTests {
 	@DistributedLock("other")
 	@Retention(RetentionPolicy.RUNTIME)
 	@interface Both {
+
+	}
+
+	static class OwnRepeatable {
+
+		@Account("from")
+		@Account("to")
+		void transfer() {
+		}
+
+	}
+
+	@DistributedLock("account")
+	@Repeatable(Accounts.class)
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Account {
+
+		String value();
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Accounts {
+
+		Account[] value();
 
 	}
 

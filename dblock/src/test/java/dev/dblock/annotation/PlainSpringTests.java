@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
@@ -23,6 +24,7 @@ import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerTest;
+import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,10 +33,15 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.MongoTransactionManager;
+import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+import org.springframework.data.mongodb.core.query.Query;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.test.util.AopTestUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -89,6 +96,26 @@ class PlainSpringTests {
 			thread.join(Duration.ofMinutes(1).toMillis());
 			assertThat(stock.held).isTrue();
 			assertThat(one.getBean(LockTemplate.class).tryAcquire("stock")).hasValueSatisfying(LockHandle::close);
+		}
+	}
+
+	@Test
+	void transactionUnderALockThatAnotherHolderHasIsNotCommitted() {
+		try (AnnotationConfigApplicationContext context = start(Locks.class, Transactions.class);
+				AnnotationConfigApplicationContext other = start(Locks.class)) {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			MongoTemplate mongo = context.getBean(MongoTemplate.class);
+			mongo.createCollection("orders");
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> locks.execute("stock", () -> transaction.execute((status) -> {
+					locks.forceReleaseNow("stock");
+					other.getBean(LockTemplate.class).execute("stock", () -> null);
+					return mongo.insert(new Document(), "orders");
+				})));
+			assertThat(mongo.count(new Query(), "orders")).isZero();
+			locks.execute("stock", () -> transaction.execute((status) -> mongo.insert(new Document(), "orders")));
+			assertThat(mongo.count(new Query(), "orders")).isEqualTo(1);
 		}
 	}
 
@@ -160,6 +187,26 @@ class PlainSpringTests {
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Transactions {
+
+		@Bean
+		MongoTransactionManager transactionManager(MongoDatabaseFactory mongo) {
+			return new MongoTransactionManager(mongo);
+		}
+
+		@Bean
+		TransactionTemplate transactionTemplate(PlatformTransactionManager manager) {
+			return new TransactionTemplate(manager);
+		}
+
+		@Bean
+		MongoTemplate mongoTemplate(MongoDatabaseFactory mongo) {
+			return new MongoTemplate(mongo);
 		}
 
 	}

@@ -98,6 +98,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}
 
+	/**
+	 * Return the transactions that are fenced by the locks of this engine, once they are
+	 * {@linkplain LockTransactions#follow(org.springframework.transaction.PlatformTransactionManager)
+	 * followed}.
+	 * @return the transactions
+	 */
+	public LockTransactions transactions() {
+		return this.parts.transactions();
+	}
+
 	@Override
 	public String fullName(String name) {
 		return this.settings.fullName(name);

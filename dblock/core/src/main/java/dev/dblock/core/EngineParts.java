@@ -108,6 +108,10 @@ final class EngineParts {
 		return new LeaseRenewer(repository, this.registry, this.queues, this.losses, observations, this.clock);
 	}
 
+	LockTransactions transactions() {
+		return this.transactions;
+	}
+
 	LockListeners listeners() {
 		return this.listeners;
 	}

@@ -53,11 +53,18 @@ public final class LockTransactions {
 	 * @param manager the manager
 	 */
 	public <M extends PlatformTransactionManager & ConfigurableTransactionManager> void follow(M manager) {
+		if (manager.getTransactionExecutionListeners().stream().anyMatch(this::isOwn)) {
+			return;
+		}
 		List<TransactionExecutionListener> listeners = new ArrayList<>();
 		listeners.add(new EndListener());
 		listeners.addAll(manager.getTransactionExecutionListeners());
 		listeners.add(new BeginListener(manager));
 		manager.setTransactionExecutionListeners(listeners);
+	}
+
+	private boolean isOwn(TransactionExecutionListener listener) {
+		return listener instanceof BeginListener begin && begin.transactions() == this;
 	}
 
 	public void follow(LockRepository repository, Supplier<List<? extends TransactionLock>> locksOfThread) {
@@ -160,6 +167,10 @@ public final class LockTransactions {
 
 		BeginListener(PlatformTransactionManager manager) {
 			this.manager = manager;
+		}
+
+		LockTransactions transactions() {
+			return LockTransactions.this;
 		}
 
 		@Override

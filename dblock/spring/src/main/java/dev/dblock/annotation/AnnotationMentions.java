@@ -1,6 +1,7 @@
 package dev.dblock.annotation;
 
 import java.lang.annotation.Annotation;
+import java.lang.annotation.Repeatable;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.HashSet;
@@ -10,7 +11,9 @@ import java.util.Set;
 import dev.dblock.DistributedLock;
 import dev.dblock.DistributedLocks;
 
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Determines whether a class can have methods with certain annotations at all: whether
@@ -103,6 +106,12 @@ public final class AnnotationMentions {
 	private static void addDeclared(AnnotatedElement element, Set<Class<? extends Annotation>> types) {
 		for (Annotation annotation : element.getDeclaredAnnotations()) {
 			types.add(annotation.annotationType());
+			// The compiler replaces repeated annotations by their container
+			Method value = ReflectionUtils.findMethod(annotation.annotationType(), MergedAnnotation.VALUE);
+			Class<?> repeated = (value != null) ? value.getReturnType().getComponentType() : null;
+			if (repeated != null && repeated.isAnnotationPresent(Repeatable.class)) {
+				types.add(repeated.asSubclass(Annotation.class));
+			}
 		}
 	}
 

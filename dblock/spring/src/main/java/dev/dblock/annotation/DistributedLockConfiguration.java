@@ -41,6 +41,12 @@ class DistributedLockConfiguration implements ImportAware {
 		return new DistributedLockAdvisor(beanFactory, engine, this.order);
 	}
 
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TransactionFollower dblockTransactionFollower(ObjectProvider<LockEngine> engines) {
+		return new TransactionFollower(engines);
+	}
+
 	/**
 	 * Imports the beans for jobs, if their module is there. Jobs use the annotations, and
 	 * not the reverse, so they are known here by their name only.

@@ -102,6 +102,20 @@ class LockNameTests {
 	}
 
 	@Test
+	void typesDoNotDependOnTheThreadOfTheFirstName() {
+		Thread thread = Thread.currentThread();
+		ClassLoader loader = thread.getContextClassLoader();
+		thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+		try {
+			assertThat(name("any", "#{#value}", 1)).isEqualTo("1");
+			assertThat(name("any", "#{T(dev.dblock.WhenLost).NOTIFY}", 1)).isEqualTo("NOTIFY");
+		}
+		finally {
+			thread.setContextClassLoader(loader);
+		}
+	}
+
+	@Test
 	void overloadedParametersAreThoseOfTheMethod() {
 		assertThat(name("count", "#{#left + #right}", 3, 4L)).isEqualTo("7");
 	}

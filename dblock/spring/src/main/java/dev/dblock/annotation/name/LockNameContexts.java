@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
@@ -23,6 +24,7 @@ import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
+import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -54,6 +56,11 @@ final class LockNameContexts {
 		StandardEvaluationContext context = new StandardEvaluationContext();
 		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		context.setTypeConverter(new StandardTypeConverter(conversions()));
+		if (beanFactory instanceof ConfigurableBeanFactory beans) {
+			// Otherwise that of the thread of the first call, such as one of the common
+			// pool
+			context.setTypeLocator(new StandardTypeLocator(beans.getBeanClassLoader()));
+		}
 		return context;
 	}
 
