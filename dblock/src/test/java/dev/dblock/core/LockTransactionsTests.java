@@ -247,6 +247,26 @@ class LockTransactionsTests {
 	}
 
 	@Test
+	void slotsOfUnknownOutcomesAreUsedAgainOnceTheyAreSettled() {
+		this.locks.acquire("a");
+		this.transactions.failCommits(new IllegalStateException("no answer"));
+		for (int i = 0; i < TransactionFence.SLOTS; i++) {
+			assertThatExceptionOfType(TransactionSystemException.class).isThrownBy(() -> this.transactions.run(() -> {
+			}));
+		}
+		this.transactions.atCommit(() -> {
+		});
+		this.fence.failToSettle(true);
+		assertThatIllegalStateException().isThrownBy(() -> this.transactions.run(() -> {
+		}));
+		this.fence.failToSettle(false);
+		this.transactions.run(() -> {
+		});
+		assertThat(this.fence.settled()).as("at both attempts").containsExactly(0, 1, 2, 3, 0, 1, 2, 3);
+		assertThat(this.fence.slots()).containsExactly(0, 1, 2, 3, 0);
+	}
+
+	@Test
 	void aLockWhoseTransactionHasAnUnknownOutcomeIsNotHandedOver() throws Exception {
 		LockHandle lock = this.locks.acquire("a");
 		this.transactions.failCommits(new IllegalStateException("no answer"));

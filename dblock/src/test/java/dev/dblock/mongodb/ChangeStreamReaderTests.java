@@ -103,6 +103,12 @@ class ChangeStreamReaderTests {
 		assertUnsupported("{ok: 0, errmsg: 'Unknown error: null'}", "the server offers no change streams here");
 	}
 
+	@Test
+	void rightThatAtlasDeniesIsNotTakenForAnOutage() {
+		assertUnsupported("{ok: 0, code: 8000, codeName: 'AtlasError', errmsg: 'user is not allowed to do action'}",
+				"the server offers no change streams here (8000 AtlasError: user is not allowed to do action)");
+	}
+
 	private void assertUnsupported(String answer, String reason) {
 		List<String> reasons = new CopyOnWriteArrayList<>();
 		this.listener.onUnsupported = reasons::add;

@@ -21,7 +21,7 @@ final class FencedLease {
 
 	private final @Nullable TransactionFence fence;
 
-	private final int slot;
+	private int slot;
 
 	private int joined = 1;
 
@@ -112,7 +112,25 @@ final class FencedLease {
 	void check() {
 		this.handle.ensureHeld();
 		if (this.fence != null && this.slot == LeaseState.NO_SLOT) {
+			takeSettledSlot(this.fence);
+		}
+		if (this.fence != null && this.slot == LeaseState.NO_SLOT) {
 			throw tooMany(this.handle);
+		}
+	}
+
+	/**
+	 * Take the slot of a transaction that had an unknown outcome, and is over by now.
+	 */
+	private void takeSettledSlot(TransactionFence fence) {
+		LeaseState state = this.handle.state();
+		try {
+			state.sessionSlots()
+				.makeRoom((session) -> true, (slots) -> fence.settle(this.handle.key(), this.handle.token(), slots));
+			this.slot = state.takeSlot();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Earlier transactions under the lock '{}' may still be in progress", this.handle.name(), ex);
 		}
 	}
 

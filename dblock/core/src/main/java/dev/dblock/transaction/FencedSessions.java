@@ -56,6 +56,11 @@ public final class FencedSessions {
 		SessionSlots slots = held.state().sessionSlots();
 		int slot = slots.slotOf(session);
 		if (slot == LeaseState.NO_SLOT) {
+			// Another transaction may be taking the last slot, or its request has failed
+			makeRoom(slots, held, fence);
+			slot = slots.slotOf(session);
+		}
+		if (slot == LeaseState.NO_SLOT) {
 			held.ensureHeld();
 			throw FencedLease.tooMany(held);
 		}

@@ -1,5 +1,8 @@
 package dev.dblock.transaction;
 
+import java.util.List;
+import java.util.stream.IntStream;
+
 import dev.dblock.LossReason;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.transaction.LeasePhase.Event;
@@ -217,6 +220,13 @@ public final class LeaseState {
 
 	synchronized boolean hasFreeSlot() {
 		return (this.slotsInUse | this.retiredSlots) != ALL_SLOTS;
+	}
+
+	synchronized List<Integer> retiredSlots() {
+		return IntStream.range(0, TransactionFence.SLOTS)
+			.filter((slot) -> (this.retiredSlots & (1 << slot)) != 0)
+			.boxed()
+			.toList();
 	}
 
 	synchronized void freeSlot(int slot) {

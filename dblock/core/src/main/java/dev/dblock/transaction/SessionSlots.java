@@ -56,7 +56,8 @@ final class SessionSlots {
 
 	/**
 	 * When the last slot is in use, free the slots whose transactions are over, for
-	 * transactions that begin from now on.
+	 * transactions that begin from now on. Those without a session are of transactions
+	 * whose outcome is unknown.
 	 * @param isOpen whether a session is in a transaction
 	 * @param settle waits until no earlier transaction of the given slots can be
 	 * committed
@@ -64,12 +65,14 @@ final class SessionSlots {
 	void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
 		this.lock.lock();
 		try {
-			List<SessionSlot> over = this.state.hasFreeSlot() ? List.of()
-					: this.slots.stream().filter((known) -> !known.isOpen(isOpen)).toList();
+			List<Integer> over = new ArrayList<>(this.state.hasFreeSlot() ? List.of() : this.state.retiredSlots());
+			this.slots.stream()
+				.filter((known) -> known.isOpen(isOpen))
+				.forEach((known) -> over.remove(Integer.valueOf(known.slot())));
 			if (!over.isEmpty()) {
-				settle.accept(over.stream().map(SessionSlot::slot).toList());
-				this.slots.removeAll(over);
-				over.forEach((known) -> this.state.freeSlot(known.slot()));
+				settle.accept(over);
+				this.slots.removeIf((known) -> over.contains(known.slot()));
+				over.forEach(this.state::freeSlot);
 			}
 		}
 		finally {

@@ -226,7 +226,8 @@ final class ChangeStreamReader {
 	}
 
 	private boolean goOnAfter(Throwable ex) {
-		if (ex instanceof MongoCommandException command && UNSUPPORTED.contains(command.getErrorCode())) {
+		if (ex instanceof MongoCommandException command
+				&& (UNSUPPORTED.contains(command.getErrorCode()) || FailureTranslation.isDenied(command))) {
 			this.listener
 				.unsupported("the server offers no change streams here" + ((command.getErrorCode() != WITHOUT_CODE)
 						? " (" + FailureTranslation.summary(command) + ")" : ""));

@@ -262,6 +262,8 @@ final class SimulationMutants {
 						"this.failures.put(planned, String.valueOf(failure.getMessage()));", "", jobs),
 				new Mutant("a run during the shutdown, not accounted for", "job/schedule/JobPlans.java",
 						"if (!found.isEmpty()) {", "if (true) {", jobs),
+				new Mutant("shards that are not accounted for", "job/schedule/Shards.java",
+						"isBegun(run) && run.shards() >= shard.number()", "false", jobs),
 				new Mutant("a planned time settled under one id only", "job/method/JobPolicies.java",
 						"+ \"#\" + method.getName();", "+ \"#\" + method.getName() + policy;",
 						List.of("--mode", "jobs", "--store", "mongodb")),

@@ -375,7 +375,10 @@ public final class FailureTranslation {
 		return cause instanceof MongoSecurityException || cause.getCode() == LOGIN_FAILED;
 	}
 
-	static boolean isDenied(MongoException cause) {
+	/**
+	 * Whether the user lacks a privilege.
+	 */
+	public static boolean isDenied(MongoException cause) {
 		return DENIED.contains(cause.getCode()) || cause.getCode() == ATLAS_ERROR && isNotAllowed(messageOf(cause));
 	}
 
