@@ -313,6 +313,19 @@ class SuspendFunctionTests {
         }
     }
 
+    @Test
+    fun `a flow holds its lock until its last element has been collected`() {
+        var collected = 0
+        runBlocking {
+            stock.stream().collect {
+                await().atMost(ofSeconds(10)).during(ofSeconds(1)).until { isHeld("stream") }
+                collected++
+            }
+        }
+        assertThat(collected).isEqualTo(2)
+        assertThat(isHeld("stream")).isFalse()
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     internal class Application {

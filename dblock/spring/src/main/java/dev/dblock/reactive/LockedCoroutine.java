@@ -16,7 +16,9 @@ import kotlin.coroutines.CoroutineContext;
 import kotlinx.coroutines.CoroutineDispatcher;
 import kotlinx.coroutines.Job;
 import kotlinx.coroutines.ThreadContextElement;
+import kotlinx.coroutines.channels.BufferOverflow;
 import kotlinx.coroutines.flow.Flow;
+import kotlinx.coroutines.flow.FlowKt;
 import kotlinx.coroutines.reactor.ReactorFlowKt;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -98,6 +100,18 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 	@SuppressWarnings("unchecked")
 	public Publisher<Object> publisher(Object flow) {
 		return ReactorFlowKt.asFlux((Flow<Object>) flow, this);
+	}
+
+	/**
+	 * Return a flow that requests each element from its sequence after the previous one
+	 * has been collected. With a buffer, the sequence would end, and the lock be
+	 * released, before the collection.
+	 * @param flow the flow of a sequence
+	 * @return the flow without a buffer
+	 */
+	@SuppressWarnings("unchecked")
+	public static Object unbuffered(Object flow) {
+		return FlowKt.buffer((Flow<Object>) flow, 0, BufferOverflow.SUSPEND);
 	}
 
 	/**

@@ -52,9 +52,10 @@ final class ReactiveInvocation implements InvocationStrategy {
 
 	@Override
 	public Object invoke(LockedOperation operation, MethodInvocation invocation) {
-		return this.adapter.fromPublisher(this.adapter.isMultiValue()
+		Object result = this.adapter.fromPublisher(this.adapter.isMultiValue()
 				? Flux.deferContextual((context) -> subscribed(operation, invocation, context))
 				: Mono.deferContextual((context) -> Mono.fromDirect(subscribed(operation, invocation, context))));
+		return isFlow() ? LockedCoroutine.unbuffered(result) : result;
 	}
 
 	private Publisher<Object> subscribed(LockedOperation operation, MethodInvocation invocation, ContextView context) {
@@ -113,7 +114,11 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	private boolean isCoroutine() {
-		return this.suspended != null || this.adapter.getReactiveType().getName().equals(FLOW);
+		return this.suspended != null || isFlow();
+	}
+
+	private boolean isFlow() {
+		return this.adapter.getReactiveType().getName().equals(FLOW);
 	}
 
 	private Publisher<Object> publisher(@Nullable Object result) {
