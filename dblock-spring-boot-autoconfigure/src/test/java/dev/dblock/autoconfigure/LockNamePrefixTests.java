@@ -4,12 +4,15 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.LockAssert;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.settings.EngineSettingsCustomizer;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -17,6 +20,7 @@ import dev.dblock.testing.MongoServerTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -91,6 +95,41 @@ class LockNamePrefixTests {
 			Job job = context.getBean(Job.class);
 			assertThat(context.getBean(LockTemplate.class).<String>execute("stock", job::stock))
 				.isEqualTo("shop-acme:stock");
+		});
+	}
+
+	@Test
+	void reactiveMethodsLockTheNamesOfTheirSubscribers() {
+		this.contextRunner.run((context) -> {
+			LockTemplate template = context.getBean(LockTemplate.class);
+			Job job = context.getBean(Job.class);
+			TENANT.set("acme");
+			try (LockHandle acme = template.acquire("stock")) {
+				assertThat(acme.name()).isEqualTo("shop-acme:stock");
+				assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> job.later().block())
+					.withMessageContaining("shop-acme:stock");
+				assertThat(job.bothLater().block()).isNull();
+			}
+			assertThat(job.later().block()).isEqualTo("shop-acme:stock");
+			assertThat(job.bothLater().block()).isEqualTo("shop-acme:stock");
+		});
+	}
+
+	@Test
+	void reactiveMethodsReenterTheLocksOfTheirSubscribers() {
+		this.contextRunner.run((context) -> {
+			TENANT.set("acme");
+			Job job = context.getBean(Job.class);
+			assertThat(context.getBean(LockTemplate.class).<String>execute("stock", () -> job.later().block()))
+				.isEqualTo("shop-acme:stock");
+		});
+	}
+
+	@Test
+	void reactiveMethodsRunWithoutAPrefixOfTheirThreadIfLockingIsDisabled() {
+		this.contextRunner.withPropertyValues("dblock.mode=none").run((context) -> {
+			TENANT.set("acme");
+			assertThat(context.getBean(Job.class).later().block()).isEqualTo("shop-acme:stock");
 		});
 	}
 
@@ -221,6 +260,18 @@ class LockNamePrefixTests {
 		public String stock() {
 			CALLED.incrementAndGet();
 			return LockContext.current().orElseThrow().name();
+		}
+
+		@DistributedLock("stock")
+		public Mono<String> later() {
+			return ReactiveLockTemplate.current().map(LockHandle::name);
+		}
+
+		@DistributedLock(value = "stock", whenUnavailable = WhenUnavailable.SKIP)
+		@DistributedLock(value = "orders", whenUnavailable = WhenUnavailable.SKIP)
+		public Mono<String> bothLater() {
+			LockAssert.assertLocked("orders");
+			return ReactiveLockTemplate.current().map(LockHandle::name);
 		}
 
 	}

@@ -20,7 +20,8 @@ public interface LockNamePrefix {
 
 	/**
 	 * Return the prefix for a call. This method is called in the thread that requests the
-	 * lock, more than once for some calls, and never at startup.
+	 * lock, or that subscribes to a reactive type or flow, more than once for some calls,
+	 * and never at startup.
 	 * @param name the name of the lock as used by the application
 	 * @return the prefix; empty for none. An exception is passed on to the caller, and
 	 * the lock is not acquired

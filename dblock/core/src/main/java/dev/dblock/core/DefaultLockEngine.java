@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 
 import dev.dblock.LockHandle;
@@ -98,6 +99,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}
 
+	private DefaultLockEngine(DefaultLockEngine engine, EngineSettings settings) {
+		this.settings = settings;
+		this.observations = engine.observations;
+		this.repository = engine.repository;
+		this.clock = engine.clock;
+		this.parts = engine.parts;
+		this.listeners = engine.listeners;
+		this.check = engine.check;
+	}
+
 	/**
 	 * Return the transactions that are fenced by the locks of this engine, once they are
 	 * {@linkplain LockTransactions#follow(org.springframework.transaction.PlatformTransactionManager)
@@ -111,6 +122,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public String fullName(String name) {
 		return this.settings.fullName(name);
+	}
+
+	@Override
+	public LockEngine resolved(Collection<String> names) {
+		return new DefaultLockEngine(this, this.settings.resolved(names));
 	}
 
 	@Override

@@ -1,11 +1,13 @@
 package dev.dblock.engine;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
+import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
@@ -27,6 +29,18 @@ public interface LockEngine {
 	 * @throws IllegalArgumentException if the name is invalid, with the reason
 	 */
 	String fullName(String name);
+
+	/**
+	 * Determine the full names of locks in the current thread, since they can depend on
+	 * it ({@link LockNamePrefix}), for a request in another thread.
+	 * @param names the names as used by the application
+	 * @return this engine, with the same id, in which these names have the same full
+	 * names in every thread
+	 * @throws IllegalArgumentException if a name is invalid, with the reason
+	 */
+	default LockEngine resolved(Collection<String> names) {
+		return this;
+	}
 
 	/**
 	 * Check a name and options without requesting the lock. Settings for the name

@@ -1,5 +1,6 @@
 package dev.dblock.engine;
 
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -21,20 +22,30 @@ final class UnlockedEngine implements LockEngine {
 	 * that has seen a token would refuse the next run. No lock decision depends on this
 	 * clock.
 	 */
-	private final AtomicLong token = new AtomicLong(System.currentTimeMillis() * 1024);
+	private final AtomicLong token;
 
 	UnlockedEngine(EngineSettings settings) {
-		this.settings = settings.checked();
+		this(settings.checked(), new AtomicLong(System.currentTimeMillis() * 1024));
+	}
+
+	private UnlockedEngine(EngineSettings settings, AtomicLong token) {
+		this.settings = settings;
+		this.token = token;
 	}
 
 	@Override
 	public Object id() {
-		return this;
+		return this.token;
 	}
 
 	@Override
 	public String fullName(String name) {
 		return this.settings.fullName(name);
+	}
+
+	@Override
+	public LockEngine resolved(Collection<String> names) {
+		return new UnlockedEngine(this.settings.resolved(names), this.token);
 	}
 
 	@Override

@@ -50,7 +50,7 @@ final class ReentrantHold extends LockContext {
 	 * Return the lock that this thread has locked, or still has to unlock.
 	 */
 	static @Nullable ReentrantHold find(LockEngine engine, String fullName) {
-		return find(ReentrantHold.class, (hold) -> hold.engine == engine && hold.fullName.equals(fullName));
+		return find(ReentrantHold.class, (hold) -> hold.engine.id() == engine.id() && hold.fullName.equals(fullName));
 	}
 
 	/**

@@ -65,15 +65,16 @@ public final class SeveralLocks implements LockEngine {
 	 * @return the engine
 	 */
 	public SeveralLocks in(BiFunction<LockEngine, String, @Nullable Hold> around) {
+		LockEngine resolved = this.engine.resolved(this.locks.keySet());
 		Map<String, Hold> holds = new HashMap<>();
 		for (String name : this.locks.keySet()) {
-			String fullName = this.engine.fullName(name);
-			Hold hold = around.apply(this.engine, fullName);
+			String fullName = resolved.fullName(name);
+			Hold hold = around.apply(resolved, fullName);
 			if (hold != null) {
 				holds.put(fullName, hold);
 			}
 		}
-		return new SeveralLocks(this.engine, this.locks, holds);
+		return new SeveralLocks(resolved, this.locks, holds);
 	}
 
 	/**
@@ -83,9 +84,13 @@ public final class SeveralLocks implements LockEngine {
 		return this.engine;
 	}
 
+	/**
+	 * Return an id of its own, since only the single locks are re-entered, and not all of
+	 * them as one.
+	 */
 	@Override
 	public Object id() {
-		return this.engine.id();
+		return this;
 	}
 
 	@Override

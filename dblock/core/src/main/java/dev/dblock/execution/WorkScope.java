@@ -117,7 +117,7 @@ public final class WorkScope implements AutoCloseable {
 
 		static @Nullable Entry find(LockEngine engine, String fullName) {
 			return find(Entry.class,
-					(entry) -> entry.hold.engine() == engine && entry.hold.handle().name().equals(fullName));
+					(entry) -> entry.hold.engine().id() == engine.id() && entry.hold.handle().name().equals(fullName));
 		}
 
 		void push() {

@@ -1,6 +1,9 @@
 package dev.dblock.settings;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
@@ -107,6 +110,26 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 		String fullName = this.namePrefix + this.callPrefix.prefixOf(name) + name;
 		LockNames.checkCharacters(fullName);
 		return fullName;
+	}
+
+	/**
+	 * Determine the prefixes of names in the current thread, for a request in another
+	 * thread.
+	 * @param names the names as used by the application
+	 * @return a copy in which these names have the same prefixes in every thread
+	 * @throws IllegalArgumentException if a name is blank
+	 */
+	public EngineSettings resolved(Collection<String> names) {
+		Map<String, String> prefixes = new HashMap<>();
+		for (String name : names) {
+			LockNames.refuseBlank(name);
+			prefixes.put(name, this.callPrefix.prefixOf(name));
+		}
+		return new EngineSettings(this.namePrefix, this.acquirer, this.defaults, this.timeout, this.poll, this.handOff,
+				this.locks, (name) -> {
+					String prefix = prefixes.get(name);
+					return (prefix != null) ? prefix : this.callPrefix.prefixOf(name);
+				});
 	}
 
 	/**

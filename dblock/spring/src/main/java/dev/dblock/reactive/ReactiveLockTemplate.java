@@ -1,6 +1,7 @@
 package dev.dblock.reactive;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
@@ -178,11 +179,13 @@ public final class ReactiveLockTemplate {
 	record LockRequest(LockEngine engine, String name, LockOptions options) {
 
 		/**
-		 * Return the request of a sequence in this context.
+		 * Return the request of a sequence in this context, with the full names of the
+		 * subscribing thread.
 		 */
 		LockRequest in(ContextView context) {
-			return (this.engine instanceof SeveralLocks several)
-					? new LockRequest(several.in(around(context)), this.name, this.options) : this;
+			LockEngine resolved = (this.engine instanceof SeveralLocks several) ? several.in(around(context))
+					: this.engine.resolved(Collections.singleton(this.name));
+			return new LockRequest(resolved, this.name, this.options);
 		}
 
 		private static BiFunction<LockEngine, String, @Nullable Hold> around(ContextView context) {

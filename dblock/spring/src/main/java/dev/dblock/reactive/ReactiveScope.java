@@ -53,7 +53,7 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 	 */
 	static @Nullable Hold find(@Nullable ReactiveScope innermost, LockEngine engine, String fullName) {
 		for (ReactiveScope scope = innermost; scope != null; scope = scope.outer) {
-			if (scope.hold.engine() == engine && scope.hold.handle().name().equals(fullName)) {
+			if (scope.hold.engine().id() == engine.id() && scope.hold.handle().name().equals(fullName)) {
 				return scope.hold;
 			}
 		}

@@ -1,9 +1,9 @@
 package dev.dblock.annotation.invocation;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 
 import dev.dblock.LockContext;
@@ -117,8 +117,11 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 			Map.Entry<String, LockOptions> only = wanted.entrySet().iterator().next();
 			return new LockCall(operation, invocation, locks, only.getKey(), only.getValue(), null, observer);
 		}
+		// Now, since a refusal may be answered in another thread, with other prefixes
+		Map<String, String> names = new HashMap<>();
+		wanted.keySet().forEach((name) -> names.put(locks.engine().fullName(name), name));
 		return new LockCall(operation, invocation, locks, String.join(", ", wanted.keySet()), LockOptions.defaults(),
-				new Several(locks.forAll(wanted), wanted.keySet()), observer);
+				new Several(locks.forAll(wanted), names), observer);
 	}
 
 	/**
@@ -239,11 +242,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 		if (this.several == null) {
 			return setting(this.name);
 		}
-		return this.several.names()
-			.stream()
-			.filter((each) -> this.locks.engine().fullName(each).equals(fullName))
-			.findFirst()
-			.flatMap(this::setting);
+		return Optional.ofNullable(this.several.names().get(fullName)).flatMap(this::setting);
 	}
 
 	private Optional<WhenUnavailable> setting(String name) {
@@ -254,9 +253,9 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	 * Several locks that are acquired together.
 	 *
 	 * @param template acquires them together
-	 * @param names the name of each lock
+	 * @param names the name of each lock, by full name
 	 */
-	private record Several(DefaultLockTemplate template, Set<String> names) {
+	private record Several(DefaultLockTemplate template, Map<String, String> names) {
 	}
 
 }
