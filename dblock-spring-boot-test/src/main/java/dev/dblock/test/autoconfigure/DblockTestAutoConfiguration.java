@@ -9,11 +9,11 @@ import dev.dblock.local.LocalLockStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration for {@link AutoConfigureDblock @AutoConfigureDblock}.
@@ -35,9 +35,13 @@ final class DblockTestAutoConfiguration {
 	// Not lazy, since it has to come before the scheduler begins
 	@Bean
 	@Lazy(false)
-	@ConditionalOnProperty(name = "dblock.test.run-schedules", havingValue = "false", matchIfMissing = true)
-	SmartInitializingSingleton dblockTestSchedules(ObjectProvider<ScheduledJobs> jobs) {
-		return () -> jobs.ifAvailable(ScheduledJobs::fireOnlyOnRequest);
+	SmartInitializingSingleton dblockTestSchedules(ObjectProvider<ScheduledJobs> jobs, Environment environment) {
+		// No condition on the property, which would know no other word than false
+		return () -> {
+			if (!environment.getProperty("dblock.test.run-schedules", Boolean.class, false)) {
+				jobs.ifAvailable(ScheduledJobs::fireOnlyOnRequest);
+			}
+		};
 	}
 
 	@Bean(LOCKS)

@@ -15,6 +15,8 @@ import dev.dblock.job.JobPolicy;
 import dev.dblock.test.autoconfigure.TestLocks.TestJob;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -46,6 +48,16 @@ class SchedulesInTestsTests {
 	@Test
 	void onlyTheTestAndOperatorsCallJobs() {
 		this.contextRunner.run(SchedulesInTestsTests::assertOnlyCalledOnRequest);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "off", "no", "0" })
+	void schedulesDoNotRunWithAnyWordForFalse(String off) {
+		this.contextRunner.withPropertyValues("dblock.test.run-schedules=" + off).run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			Awaitility.await().atMost(LIMIT).until(() -> jobs.unlockedCalls() > 12);
+			assertThat(jobs.called()).isEmpty();
+		});
 	}
 
 	@Test
