@@ -461,8 +461,9 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * @param call the call of the job's method, through its proxy
 		 * @throws IllegalStateException if the job did not run, with the reason: this
 		 * planned time or a later one was run, it is more than 250 ms in the future, the
-		 * job is paused, its lock is not available, or the call reached no job. Also if
-		 * the application has no scheduled jobs, because scheduling is off or
+		 * job is paused, its lock is not available, or the call reached no job. Also,
+		 * before the call, if the job is not scheduled in this test, because scheduling
+		 * is off, its cron expression is {@code "-"}, or
 		 * {@code dblock.once-per-planned-time} is {@code false}
 		 */
 		public void fire(Instant plannedAt, LockedTask call) {
@@ -470,6 +471,14 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 				throw new IllegalStateException(
 						("The job '%s' cannot be called for a planned time, because this test has"
 								+ " no scheduled jobs. Leave dblock.once-per-planned-time on")
+							.formatted(this.jobId));
+			}
+			// Before the call, which would run as one that is no job
+			if (!TestLocks.this.jobs.canHave(this.jobId, this.request.key().name())) {
+				throw new IllegalStateException(
+						("The job '%s' is not scheduled in this test, so it cannot be called for"
+								+ " a planned time. Check its name, enable scheduling, and give it a cron expression other than"
+								+ " '-': its schedule does not run anyway, unless dblock.test.run-schedules is true")
 							.formatted(this.jobId));
 			}
 			Thrown thrown = new Thrown();

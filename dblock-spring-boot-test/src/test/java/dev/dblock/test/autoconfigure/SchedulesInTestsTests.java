@@ -39,9 +39,11 @@ class SchedulesInTestsTests {
 
 	private static final Instant PAST = Instant.parse("2026-03-01T02:00:00Z");
 
+	private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(DblockAutoConfiguration.class,
+			DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class, DblockTestAutoConfiguration.class);
+
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class, DblockAopAutoConfiguration.class,
-				DblockJobsAutoConfiguration.class, DblockTestAutoConfiguration.class))
+		.withConfiguration(CONFIGURATIONS)
 		.withUserConfiguration(Scheduling.class)
 		.withPropertyValues("dblock.mode=local");
 
@@ -99,6 +101,51 @@ class SchedulesInTestsTests {
 		});
 	}
 
+	@Test
+	void aJobWithoutAScheduleIsRefusedBeforeItsCall() {
+		this.contextRunner.withPropertyValues("test.cron=-").run(SchedulesInTestsTests::assertNotScheduled);
+		new ApplicationContextRunner().withConfiguration(CONFIGURATIONS)
+			.withUserConfiguration(Jobs.class)
+			.withPropertyValues("dblock.mode=local")
+			.run(SchedulesInTestsTests::assertNotScheduled);
+	}
+
+	private static void assertNotScheduled(ApplicationContext context) {
+		Jobs jobs = context.getBean(Jobs.class);
+		TestJob job = context.getBean(TestLocks.class).job("cron");
+		assertThatIllegalStateException().isThrownBy(() -> job.fire(PAST, jobs::cron))
+			.withMessageStartingWith("The job 'cron' is not scheduled in this test");
+		assertThat(jobs.called()).isEmpty();
+	}
+
+	@Test
+	void aJobIsCalledByItsIdItsLockOrALockThatOnlyTheCallDetermines() {
+		this.contextRunner.withUserConfiguration(NamedJobs.class).run((context) -> {
+			NamedJobs jobs = context.getBean(NamedJobs.class);
+			TestLocks locks = context.getBean(TestLocks.class);
+			locks.job("lock", "id").fire(PAST, jobs::withId);
+			locks.job("lock").fire(PAST.plusSeconds(1), jobs::withId);
+			locks.job("of-call").fire(PAST, jobs::withLockOfCall);
+			assertThat(locks.job("lock", "id").runs()).hasSize(2);
+			assertThat(locks.job("of-call").runs()).hasSize(1);
+		});
+	}
+
+	static class NamedJobs {
+
+		@Scheduled(cron = "0 0 2 1 * *")
+		@DistributedLock("lock")
+		@JobPolicy(id = "id")
+		public void withId() {
+		}
+
+		@Scheduled(cron = "0 0 2 1 * *")
+		@DistributedLock("of-#{'call'}")
+		public void withLockOfCall() {
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableScheduling
 	@Import(Jobs.class)
@@ -138,7 +185,7 @@ class SchedulesInTestsTests {
 			this.called.add("delay");
 		}
 
-		@Scheduled(cron = "* * * * * *")
+		@Scheduled(cron = "${test.cron:* * * * * *}")
 		@DistributedLock("cron")
 		@JobPolicy(whenMissed = JobPolicy.WhenMissed.RUN)
 		public void cron() {

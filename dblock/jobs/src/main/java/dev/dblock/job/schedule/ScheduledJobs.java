@@ -26,6 +26,7 @@ import dev.dblock.job.JobOperations.ManualRun.Outcome;
 import dev.dblock.job.JobPolicy.WhenClockChanges;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
+import dev.dblock.job.ShardNames;
 import dev.dblock.job.trigger.StoreClock;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
@@ -398,6 +399,19 @@ public final class ScheduledJobs {
 	 */
 	public void fireOnlyOnRequest() {
 		this.onlyOnRequest = true;
+	}
+
+	/**
+	 * Whether the scheduler of this context calls a job: for tests. A job whose lock only
+	 * a call determines can be any.
+	 * @param id the id of the job, or of one of its shards
+	 * @param lock the full name of its lock
+	 * @return whether it can
+	 */
+	public boolean canHave(String id, String lock) {
+		return jobs().stream()
+			.anyMatch((method) -> method.storedId() == null || ShardNames.jobOf(id).equals(method.storedId())
+					|| lock.equals(method.lock()));
 	}
 
 	/**
