@@ -6,15 +6,21 @@ import dev.dblock.DistributedLock;
 import dev.dblock.annotation.CheckedBeans.FinalImplementation;
 import dev.dblock.annotation.CheckedBeans.InterfaceProxies;
 import dev.dblock.annotation.CheckedBeans.Sound;
+import dev.dblock.annotation.CheckedBeans.Task;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import dev.dblock.engine.LockEngine;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -22,10 +28,12 @@ import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.util.ClassUtils;
 
 import static dev.dblock.annotation.CheckedBeans.findings;
 import static dev.dblock.annotation.CheckedBeans.start;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * Tests for the check whether a bean with locked methods has a proxy that locks them.
@@ -55,6 +63,36 @@ class LockingProxyCheckTests {
 			.asString()
 			.contains("the class is final");
 		assertThat(findings(FinalImplementation.class)).singleElement().asString().contains("the class is final");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void finalClassWhoseDefinitionExposesItsInterfaces(boolean afterStart) {
+		assumeThat(ClassUtils.isPresent("org.springframework.context.annotation.Proxyable", null)).isTrue();
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			context.register(LockingConfiguration.class);
+			context.registerBean("bean", FinalImplementation.class, (definition) -> {
+				definition.setLazyInit(afterStart);
+				definition.setAttribute(AutoProxyUtils.class.getName() + ".exposedInterfaces", new Class<?>[0]);
+			});
+			context.registerBean("task", FinalImplementation.class, (definition) -> {
+				definition.setLazyInit(afterStart);
+				definition.setAttribute(AutoProxyUtils.class.getName() + ".exposedInterfaces", Task.class);
+			});
+			context.refresh();
+			context.getBean("bean", Task.class).run();
+			context.getBean("task", Task.class).run();
+			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock task", "unlock task",
+					"lock task", "unlock task");
+		}
+	}
+
+	@Test
+	void finalClassWhoseDefinitionPreservesItsClass() {
+		assertThat(start(InterfaceProxies.class,
+				(context) -> context.registerBean("bean", FinalImplementation.class,
+						(definition) -> definition.setAttribute(AutoProxyUtils.PRESERVE_TARGET_CLASS_ATTRIBUTE, true)))
+			.findings()).singleElement().asString().contains("the class is final");
 	}
 
 	@Test

@@ -30,7 +30,8 @@ public record InspectedBean(String name, Class<?> type, @Nullable Object instanc
 	 * Return whether the proxy is, or will be, a subclass.
 	 */
 	boolean isProxiedBySubclass(ProxyRules rules) {
-		return (this.instance != null) ? !AopUtils.isJdkDynamicProxy(this.instance) : rules.isBySubclass(this.type);
+		return (this.instance != null) ? !AopUtils.isJdkDynamicProxy(this.instance)
+				: rules.isBySubclass(this.name, this.type);
 	}
 
 	/**

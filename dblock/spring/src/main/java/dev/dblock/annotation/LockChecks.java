@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.KotlinDetector;
@@ -96,12 +97,13 @@ final class LockChecks {
 		if (!AnnotationMentions.OF_LOCKS.in(type)) {
 			return false;
 		}
+		String name = ProxyCreationContext.getCurrentProxiedBeanName();
 		if (!this.started) {
-			return this.proxies.obstacle(type) == null;
+			return this.proxies.obstacle(name, type) == null;
 		}
 		Class<?> userClass = ClassUtils.getUserClass(type);
 		if (!this.sound.contains(userClass)) {
-			List<String> findings = findings(new InspectedBean("", userClass, null));
+			List<String> findings = findings(new InspectedBean(Objects.requireNonNullElse(name, ""), userClass, null));
 			if (!findings.isEmpty()) {
 				throw new InvalidLockDeclarationException(findings.stream().sorted().toList());
 			}
@@ -231,7 +233,7 @@ final class LockChecks {
 	}
 
 	private boolean checkProxy(InspectedBean bean, List<String> findings) {
-		String obstacle = this.proxies.obstacle(bean.type());
+		String obstacle = this.proxies.obstacle(bean.name(), bean.type());
 		if (obstacle != null) {
 			findings.add("%s: has locked methods, but the class %s, so no proxy can lock them; open the class"
 				.formatted(bean.type().getName(), obstacle));

@@ -14,13 +14,19 @@ import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.Conventions;
 import org.springframework.util.ClassUtils;
 
 /**
  * Determines how Spring creates the proxy of a class, and whether it can.
  */
 final class ProxyRules {
+
+	// Set by @Proxyable. The constant is new in Spring Framework 7
+	private static final String EXPOSED_INTERFACES = Conventions.getQualifiedAttributeName(AutoProxyUtils.class,
+			"exposedInterfaces");
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -30,10 +36,22 @@ final class ProxyRules {
 
 	/**
 	 * Return whether the proxy is a subclass, rather than a proxy of the interfaces only.
+	 * @param name the name of the bean, whose definition can override the auto-proxy
+	 * creator; {@code null} if unknown
+	 * @param type the class of the bean
 	 */
-	boolean isBySubclass(Class<?> type) {
+	boolean isBySubclass(@Nullable String name, Class<?> type) {
 		if (type.isInterface() || Proxy.isProxyClass(type) || ClassUtils.isLambdaClass(type)) {
 			return false;
+		}
+		if (AutoProxyUtils.shouldProxyTargetClass(this.beans, name)) {
+			return true;
+		}
+		Object exposed = (name != null && this.beans.containsBeanDefinition(name))
+				? this.beans.getBeanDefinition(name).getAttribute(EXPOSED_INTERFACES) : null;
+		if (exposed != null) {
+			boolean all = exposed instanceof Class<?>[] interfaces && interfaces.length == 0;
+			return all && new Interfaces().hasNone(type);
 		}
 		Object creator = this.beans.getSingleton(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME);
 		boolean wanted = creator instanceof ProxyConfig config && config.isProxyTargetClass();
@@ -42,10 +60,12 @@ final class ProxyRules {
 
 	/**
 	 * Return the reason why a class cannot be proxied.
+	 * @param name the name of the bean; {@code null} if unknown
+	 * @param type the class of the bean
 	 * @return the reason, or {@code null} if it can be proxied
 	 */
-	@Nullable String obstacle(Class<?> type) {
-		if (!isBySubclass(type)) {
+	@Nullable String obstacle(@Nullable String name, Class<?> type) {
+		if (!isBySubclass(name, type)) {
 			return null;
 		}
 		if (Modifier.isFinal(type.getModifiers())) {
