@@ -1,14 +1,18 @@
 package dev.dblock.annotation;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,8 +24,12 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -111,6 +119,60 @@ class LifecycleMethodCheckerTests {
 			context.refresh();
 			assertThat(ran).containsExactly("setBeanName", "begin");
 		}
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void listenersInACircularReferenceAreWarnedOfAndOtherMethodsRemainLocked(CapturedOutput output) {
+		try (AnnotationConfigApplicationContext context = context((bean) -> {
+			bean.registerBean("circle", Circle.class);
+			bean.registerBean("client", CircleClient.class);
+		})) {
+			context.refresh();
+			context.getBean(CircleClient.class).circle.run();
+			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock run", "unlock run");
+		}
+		assertThat(output).containsOnlyOnce("runs without its lock")
+			.contains("bean 'circle', " + HERE + "Circle#onMessage(String): runs without its lock if a bean"
+					+ " post-processor calls it");
+	}
+
+	static class Circle {
+
+		@Autowired
+		CircleClient client;
+
+		@Transactional
+		@Exclusive("run")
+		public void run() {
+		}
+
+		@Listener
+		@DistributedLock("listen")
+		public void onMessage(String message) {
+		}
+
+	}
+
+	static class CircleClient {
+
+		@Autowired
+		Circle circle;
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Listener {
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock
+	@interface Exclusive {
+
+		@AliasFor(annotation = DistributedLock.class, attribute = "name")
+		String value();
+
 	}
 
 	private static void lazy(BeanDefinition definition) {

@@ -60,6 +60,7 @@ import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.BeanNameAware;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -304,6 +305,34 @@ class JobChecksTests {
 						.add(property, true))
 			.run((context) -> assertFails(context, ".run: its planned time cannot be captured",
 					"frozen, opaque or hidden by a wrapper"));
+	}
+
+	@Test
+	void jobInACircularReferenceStopsTheStart() {
+		this.contextRunner.withAllowCircularReferences(true)
+			.withBean(CircularJob.class)
+			.withBean(CircularJobClient.class)
+			.run((context) -> assertFails(context, "CircularJob.run: would run without its lock",
+					"remove the circular reference, for example by @Lazy"));
+	}
+
+	static class CircularJob {
+
+		@Autowired
+		CircularJobClient client;
+
+		@Scheduled(cron = "0 0 2 * * *")
+		@DistributedLock("circular")
+		public void run() {
+		}
+
+	}
+
+	static class CircularJobClient {
+
+		@Autowired
+		CircularJob job;
+
 	}
 
 	@Test

@@ -1,10 +1,12 @@
 package dev.dblock.annotation;
 
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
+import dev.dblock.DistributedLock;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LifecycleMethods;
 import dev.dblock.annotation.invocation.LockAnnotations;
@@ -12,11 +14,18 @@ import dev.dblock.annotation.name.LockedMethod;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.core.annotation.AnnotationFilter;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
@@ -24,11 +33,19 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
  * Refuses locked methods that Spring calls on the bean itself, such as those with
  * {@code @PostConstruct}, before the first of them is called. Such a method would run
  * unlocked, once in every attempt to start. Reports the methods of all beans whose class
- * is known at that time, and creates no bean.
+ * is known at that time, and creates no bean. Warns of methods that post-processors may
+ * call on the bean itself.
  */
-final class LifecycleMethodChecker implements MergedBeanDefinitionPostProcessor, PriorityOrdered {
+final class LifecycleMethodChecker
+		implements MergedBeanDefinitionPostProcessor, SmartInstantiationAwareBeanPostProcessor, PriorityOrdered {
 
 	private static final Logger logger = LoggerFactory.getLogger(LifecycleMethodChecker.class);
+
+	/** Annotations of methods that are called through the bean of the context. */
+	private static final AnnotationFilter OF_CALLS_BY_PROXY = AnnotationFilter.packages("dev.dblock.job", "java.lang",
+			"jakarta.transaction", "org.springframework.aot", "org.springframework.cache",
+			"org.springframework.context.event", "org.springframework.lang", "org.springframework.transaction",
+			"org.springframework.web");
 
 	private final BeanInspector beans;
 
@@ -81,6 +98,36 @@ final class LifecycleMethodChecker implements MergedBeanDefinitionPostProcessor,
 			logger.debug("Could not inspect {} for locked methods", bean.type(), ex);
 			return Stream.empty();
 		}
+	}
+
+	/**
+	 * Warn of a bean in a circular reference whose locked methods a post-processor may
+	 * call, as that of message listeners does. Spring passes such a bean to all further
+	 * post-processors without its proxy. Not refused, since calls by other beans are
+	 * locked.
+	 */
+	@Override
+	public Object getEarlyBeanReference(Object bean, String name) {
+		Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
+		new InspectedBean(name, type, bean).advisors()
+			.filter(DistributedLockAdvisor.class::isInstance)
+			.flatMap((advisor) -> ((DistributedLockAdvisor) advisor).lockedMethods(type).stream())
+			.filter(LifecycleMethodChecker::hasFurtherAnnotation)
+			.forEach((method) -> logger.warn("bean '{}', {}: runs without its lock if a bean post-processor calls it"
+					+ " because of its other annotations, as that of message listeners does. The bean was requested"
+					+ " while it was being created, as in a circular reference, and Spring passes such a bean to"
+					+ " post-processors without its proxy. Remove the circular reference, for example by @Lazy at one"
+					+ " of its injection points", name, new LockedMethod(method, type).describe()));
+		return bean;
+	}
+
+	private static boolean hasFurtherAnnotation(Method method) {
+		return MergedAnnotations
+			.from(method, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.none(), OF_CALLS_BY_PROXY)
+			.stream()
+			.map(MergedAnnotation::getType)
+			.anyMatch((type) -> type.getPackage() != DistributedLock.class.getPackage()
+					&& !LockAnnotations.arePresent(type));
 	}
 
 	@Override

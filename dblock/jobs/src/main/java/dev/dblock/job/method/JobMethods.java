@@ -29,9 +29,9 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.config.BeanExpressionContext;
 import org.springframework.beans.factory.config.BeanExpressionResolver;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.ClassUtils;
 
@@ -41,7 +41,7 @@ import org.springframework.util.ClassUtils;
  * processors that apply {@code @Async} and retries to a bean, and before the processor
  * for {@code @Scheduled}.
  */
-public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
+public final class JobMethods implements SmartInstantiationAwareBeanPostProcessor, BeanFactoryAware {
 
 	private final ScheduledJobs jobs;
 
@@ -65,6 +65,22 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 			this.jobs.checkDeclarationsBy(new JobPolicyChecks(listable, this.jobs)::check);
 			this.unlocked = new UnlockedMethods(listable);
 		}
+	}
+
+	/**
+	 * Record the locked methods of a bean in a circular reference. Spring passes such a
+	 * bean to all further post-processors without its proxy.
+	 */
+	@Override
+	public Object getEarlyBeanReference(Object bean, String beanName) {
+		Advised proxy = lockingProxy(bean);
+		DistributedLockAdvisor advisor = (proxy != null) ? advisor(proxy) : null;
+		if (advisor != null) {
+			Object target = TargetsOfTasks.innermost(bean);
+			advisor.lockedMethods(ClassUtils.getUserClass(target))
+				.forEach((method) -> this.jobs.addWithoutProxy(tasks(target, method)));
+		}
+		return bean;
 	}
 
 	@Override

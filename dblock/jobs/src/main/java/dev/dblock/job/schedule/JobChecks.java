@@ -29,6 +29,10 @@ final class JobChecks {
 	private static final String NOT_CAPTURED = "%s: its planned time cannot be captured, because %s; or set"
 			+ " dblock.once-per-planned-time=false and give every job a minimum hold";
 
+	private static final String WITHOUT_PROXY = "%s: would run without its lock, because its bean was requested while it"
+			+ " was being created, as in a circular reference, and Spring passes such a bean to the scheduler without"
+			+ " its proxy; remove the circular reference, for example by @Lazy at one of its injection points";
+
 	private static final Logger logger = LoggerFactory.getLogger(JobChecks.class);
 
 	private final ScheduledJobs jobs;
@@ -48,7 +52,7 @@ final class JobChecks {
 		Collection<JobMethod> methods = this.jobs.of(task);
 		methods.forEach((method) -> findings.add(NOT_CAPTURED.formatted(method.place(), reason)));
 		if (methods.isEmpty() && isLocked(task.toString())) {
-			findings.add(NOT_CAPTURED.formatted(task,
+			findings.add(this.jobs.isWithoutProxy(task) ? WITHOUT_PROXY.formatted(task) : NOT_CAPTURED.formatted(task,
 					"its bean has no proxy that can capture it: the existing proxy is frozen, opaque or hidden by"
 							+ " a wrapper, or the bean belongs to a context without the auto-configuration of"
 							+ " dblock"));

@@ -68,6 +68,9 @@ public final class ScheduledJobs {
 
 	private final Set<String> knownUnlocked = ConcurrentHashMap.newKeySet();
 
+	/** The locked methods that the scheduler would call without their proxy, by task. */
+	private final Set<String> withoutProxy = ConcurrentHashMap.newKeySet();
+
 	private final Map<String, Settings> settings;
 
 	private final WhenUnlocked whenUnlocked;
@@ -187,6 +190,18 @@ public final class ScheduledJobs {
 			tasks.forEach(
 					(task) -> this.unlocked.computeIfAbsent(task, (key) -> ConcurrentHashMap.newKeySet()).add(method));
 		}
+	}
+
+	/**
+	 * Add a locked method of a bean that post-processors receive without its proxy.
+	 * @param tasks the texts that can identify Spring's task for the method
+	 */
+	public void addWithoutProxy(Set<String> tasks) {
+		this.withoutProxy.addAll(tasks);
+	}
+
+	boolean isWithoutProxy(Runnable task) {
+		return this.withoutProxy.contains(task.toString());
 	}
 
 	/**
