@@ -23,6 +23,7 @@ import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
@@ -100,6 +101,7 @@ class PlainSpringTests {
 	}
 
 	@Test
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 	void transactionUnderALockThatAnotherHolderHasIsNotCommitted() {
 		try (AnnotationConfigApplicationContext context = start(Locks.class, Transactions.class);
 				AnnotationConfigApplicationContext other = start(Locks.class)) {

@@ -42,9 +42,11 @@ final class LifecycleMethodChecker
 	private static final Logger logger = LoggerFactory.getLogger(LifecycleMethodChecker.class);
 
 	/** Annotations of methods that are called through the bean of the context. */
-	private static final AnnotationFilter OF_CALLS_BY_PROXY = AnnotationFilter.packages("dev.dblock.job", "java.lang",
-			"jakarta.transaction", "org.springframework.aot", "org.springframework.cache",
-			"org.springframework.context.event", "org.springframework.lang", "org.springframework.transaction",
+	private static final AnnotationFilter OF_CALLS_BY_PROXY = AnnotationFilter.packages("dev.dblock.job",
+			"io.github.resilience4j", "io.micrometer", "jakarta.annotation", "jakarta.transaction", "java.lang",
+			"org.springframework.aot", "org.springframework.cache", "org.springframework.context.event",
+			"org.springframework.lang", "org.springframework.resilience", "org.springframework.retry",
+			"org.springframework.scheduling", "org.springframework.security", "org.springframework.transaction",
 			"org.springframework.web");
 
 	private final BeanInspector beans;

@@ -21,7 +21,7 @@ final class TransactionFollower implements BeanPostProcessor, SmartInitializingS
 	private final ObjectProvider<LockEngine> engines;
 
 	/** Managers from before the engines were created. */
-	private List<Object> earlier = new ArrayList<>();
+	private final List<Object> earlier = new ArrayList<>();
 
 	private boolean created;
 
@@ -31,23 +31,27 @@ final class TransactionFollower implements BeanPostProcessor, SmartInitializingS
 
 	// Before other post-processors may wrap the manager in a proxy
 	@Override
-	public synchronized Object postProcessBeforeInitialization(Object bean, String beanName) {
-		if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager) {
-			if (this.created) {
-				follow(bean);
-			}
-			else {
-				this.earlier.add(bean);
-			}
+	public Object postProcessBeforeInitialization(Object bean, String beanName) {
+		if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager
+				&& isLate(bean)) {
+			follow(bean);
 		}
 		return bean;
 	}
 
+	private synchronized boolean isLate(Object manager) {
+		return this.created || !this.earlier.add(manager);
+	}
+
 	@Override
-	public synchronized void afterSingletonsInstantiated() {
-		this.created = true;
-		this.earlier.forEach(this::follow);
-		this.earlier = List.of();
+	public void afterSingletonsInstantiated() {
+		List<Object> earlier;
+		synchronized (this) {
+			this.created = true;
+			earlier = this.earlier;
+		}
+		// Without the monitor, since engines may be created now
+		earlier.forEach(this::follow);
 	}
 
 	private void follow(Object manager) {

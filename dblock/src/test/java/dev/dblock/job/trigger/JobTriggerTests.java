@@ -78,8 +78,10 @@ class JobTriggerTests {
 	/**
 	 * Seconds of several days, most of which are not among the latest thousand.
 	 */
-	@Test
-	void ofManyPlannedTimesBeforeAPauseOnlyTheLatestAreComputed() {
+	@ParameterizedTest
+	@CsvSource({ "2026-03-09T09:00:00Z, 2026-03-06T17:43:20Z", "2026-03-09T09:00:01Z, 2026-03-06T17:43:21Z",
+			"2026-03-09T09:00:02Z, 2026-03-06T17:43:22Z" })
+	void ofManyPlannedTimesBeforeAPauseOnlyTheLatestAreComputed(Instant before, Instant first) {
 		AtomicInteger asked = new AtomicInteger();
 		CronTrigger counting = new CronTrigger("* * 9-17 * * MON-FRI", ZoneOffset.UTC) {
 
@@ -91,12 +93,10 @@ class JobTriggerTests {
 
 		};
 		PlannedTimes between = new JobTrigger(counting, this.clock).between(Instant.parse("2026-03-04T12:00:00Z"),
-				Instant.parse("2026-03-09T09:00:00Z"), this.own);
-		assertThat(between.times()).hasSize(1000)
-			.startsWith(Instant.parse("2026-03-06T17:43:20Z"))
-			.endsWith(Instant.parse("2026-03-06T17:59:59Z"));
+				before, this.own);
+		assertThat(between.times()).hasSize(1000).startsWith(first);
 		assertThat(between.more()).isTrue();
-		assertThat(asked).hasValueLessThan(2000);
+		assertThat(asked).hasValueLessThan(3000);
 	}
 
 	@ParameterizedTest

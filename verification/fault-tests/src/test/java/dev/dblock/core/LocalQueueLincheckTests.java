@@ -31,6 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class LocalQueueLincheckTests {
 
+	private static final long LONGEST_INVOCATION_MILLIS = 120_000;
+
 	private static final int INTERLEAVINGS = 100;
 
 	private static final int RUNS = 500;
@@ -59,6 +61,9 @@ class LocalQueueLincheckTests {
 	}
 
 	private static void check(Class<?> concurrent, Class<?> sequential, String scenario, Options<?, ?> options) {
+		// By default, ten seconds count as a hang, for which a busy machine can stand
+		// still
+		options.invocationTimeout$lincheck(LONGEST_INVOCATION_MILLIS);
 		options.iterations(0)
 			.addCustomScenario(scenario(concurrent, scenario))
 			.sequentialSpecification(sequential)

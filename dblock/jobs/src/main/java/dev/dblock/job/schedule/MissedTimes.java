@@ -50,9 +50,9 @@ final class MissedTimes {
 	}
 
 	/**
-	 * Record a planned time, later. It is tried again if an earlier run is in progress
-	 * then, and a few times if it is refused for another reason: it could still start by
-	 * the clock of the server.
+	 * Record a planned time, later. It is tried again while the lock is held, as by an
+	 * earlier run, and a few times if it is refused for another reason: it could still
+	 * start by the clock of the server.
 	 * @param at when it can no longer start
 	 * @param open whether it is still to be recorded then
 	 * @param answer the request that was not made for it
@@ -64,8 +64,8 @@ final class MissedTimes {
 	private void recordAt(Instant at, BooleanSupplier open, Supplier<Answer> answer, int tries) {
 		startTimer(at, () -> {
 			if (open.getAsBoolean()) {
-				record(answer.get(), null, (last) -> {
-					int left = (last.outcome() == null) ? tries : tries - 1;
+				record(answer.get(), null, (status) -> {
+					int left = (status.heldBy() != null) ? tries : tries - 1;
 					if (left > 0) {
 						recordAt(this.now.get().plus(AGAIN), open, answer, left);
 					}
@@ -86,10 +86,10 @@ final class MissedTimes {
 
 	/**
 	 * Record a planned time.
-	 * @param refused called with the last run if this is not recorded, and neither run
-	 * nor recorded by others; {@code null} if the server has answered that it is too late
+	 * @param refused called with the record if this is not recorded, and neither run nor
+	 * recorded by others; {@code null} if the server has answered that it is too late
 	 */
-	private void record(Answer answer, @Nullable String outage, @Nullable Consumer<JobRun> refused) {
+	private void record(Answer answer, @Nullable String outage, @Nullable Consumer<JobStatus> refused) {
 		Asked asked = Objects.requireNonNull(answer.asked());
 		String lock = asked.method().lock();
 		if (lock == null) {
@@ -105,8 +105,7 @@ final class MissedTimes {
 			else if (refused != null) {
 				asked.declaration()
 					.status(lock, limit)
-					.flatMap((status) -> status.runs().stream().findFirst())
-					.filter((last) -> isOpen(request, last))
+					.filter((status) -> status.runs().stream().limit(1).anyMatch((last) -> isOpen(request, last)))
 					.ifPresent(refused);
 			}
 		}

@@ -425,7 +425,7 @@ public final class ScheduledJobs {
 	 */
 	public boolean canHave(String id, String lock) {
 		return jobs().stream()
-			.anyMatch((method) -> method.storedId() == null || ShardNames.jobOf(id).equals(method.storedId())
+			.anyMatch((method) -> method.declaration().lock() == null || ShardNames.jobOf(id).equals(method.storedId())
 					|| lock.equals(method.lock()));
 	}
 
