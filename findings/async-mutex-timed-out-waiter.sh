@@ -53,14 +53,14 @@ async function probe(name, giveUp) {
 	await holder;
 }
 
-await probe('nobody gives up');
+await probe('no caller gives up');
 await probe('withTimeout', semaphore => withTimeout(semaphore, 500));
 await probe('tryAcquire', semaphore => tryAcquire(semaphore));
 JS
 echo "async-mutex 0.5.0"
 seen=$(timeout 60 node "$work/probe.mjs" 2>"$work/errors") || cat "$work/errors"
 printf '%s\n' "$seen"
-[[ $seen == 'nobody gives up: one of two permits is held
+[[ $seen == 'no caller gives up: one of two permits is held
   free permits: 1, locked: false
   caller of one, timeout of 1 s: gets it at once
   caller of one: gets it at once, before the holder has released

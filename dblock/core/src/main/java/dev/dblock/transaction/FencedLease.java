@@ -111,18 +111,16 @@ final class FencedLease {
 	 */
 	void check() {
 		this.handle.ensureHeld();
-		if (this.fence != null && this.slot == LeaseState.NO_SLOT) {
-			takeSettledSlot(this.fence);
-		}
-		if (this.fence != null && this.slot == LeaseState.NO_SLOT) {
+		if (this.fence != null && this.slot == LeaseState.NO_SLOT && !takeSettledSlot(this.fence)) {
 			throw tooMany(this.handle);
 		}
 	}
 
 	/**
 	 * Take the slot of a transaction that had an unknown outcome, and is over by now.
+	 * @return whether there is one
 	 */
-	private void takeSettledSlot(TransactionFence fence) {
+	private boolean takeSettledSlot(TransactionFence fence) {
 		LeaseState state = this.handle.state();
 		try {
 			state.sessionSlots()
@@ -132,6 +130,7 @@ final class FencedLease {
 		catch (RuntimeException ex) {
 			logger.debug("Earlier transactions under the lock '{}' may still be in progress", this.handle.name(), ex);
 		}
+		return this.slot != LeaseState.NO_SLOT;
 	}
 
 	static IllegalStateException tooMany(TransactionLock handle) {

@@ -33,25 +33,27 @@ final class TransactionFollower implements BeanPostProcessor, SmartInitializingS
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
 		if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager
-				&& isLate(bean)) {
+				&& !isLeftForLater(bean)) {
 			follow(bean);
 		}
 		return bean;
 	}
 
-	private synchronized boolean isLate(Object manager) {
-		return this.created || !this.earlier.add(manager);
+	private synchronized boolean isLeftForLater(Object manager) {
+		if (!this.created) {
+			this.earlier.add(manager);
+		}
+		return !this.created;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		List<Object> earlier;
 		synchronized (this) {
 			this.created = true;
-			earlier = this.earlier;
 		}
-		// Without the monitor, since engines may be created now
-		earlier.forEach(this::follow);
+		// Without the monitor, since engines may be created now, and nothing is added any
+		// more
+		this.earlier.forEach(this::follow);
 	}
 
 	private void follow(Object manager) {

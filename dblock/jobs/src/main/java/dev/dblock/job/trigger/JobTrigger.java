@@ -292,11 +292,12 @@ public final class JobTrigger implements PlannedTrigger {
 		if (previous == null) {
 			return List.of(last);
 		}
+		Duration step = Duration.between(previous, last);
 		Instant before = latest(after, previous.minusMillis(1), own);
-		// The last one can be the first after a pause
-		Instant late = (before != null && before.isAfter(previous.minus(Duration.between(previous, last)))) ? before
-				: null;
-		Duration step = (late != null) ? Duration.between(late, previous) : Duration.between(previous, last);
+		if (before != null && Duration.between(before, previous).compareTo(step) < 0) {
+			// The last one is the first after a pause
+			step = Duration.between(before, previous);
+		}
 		Instant start = last.minus(step.multipliedBy(most)).minusMillis(1);
 		Instant few = last.minus(step.multipliedBy(PlannedTimes.FEW));
 		long budget = BUDGET;
